@@ -1,7 +1,7 @@
-"""Fast loops: cosines, normal equations over blocks of rows, and Walsh-Hadamard transforms.
+"""Fast numerical loops: cosines of arrays, normal equations, and Walsh-Hadamard transforms.
 
-Importing this module is fast. The functions are in `rfbench.compute.waves`, `rfbench.compute.gram`
-and `rfbench.compute.hadamard`.
+The functions are in `rfbench.compute.waves`, `rfbench.compute.gram` and
+`rfbench.compute.hadamard`.
 """
 
 from __future__ import annotations
@@ -23,13 +23,11 @@ _R = TypeVar("_R")
 
 
 def check_numba_settings() -> None:
-    """Raise ConfigError if numba would read settings from the current folder.
+    """Raise ConfigError if numba would load settings or compiled code from the current folder.
 
-    A settings file may name a folder of compiled functions. numba loads these functions as pickles,
-    which can run arbitrary code. The check therefore runs before numba is imported.
-
-    ConfigError is also raised if an environment variable places the user's caches in the current
-    folder.
+    A settings file in the current folder may name a folder of compiled functions, which numba loads
+    as pickles. Pickles from an unknown source can run arbitrary code. ConfigError is also raised if
+    an environment variable places the user's cache of compiled functions in the current folder.
     """
     home.check_cache_folder()
     if os.path.lexists(NUMBA_SETTINGS):
@@ -41,7 +39,7 @@ def check_numba_settings() -> None:
 
 
 def compile_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Compile a function with numba at its first call and keep the machine code on disk.
+    """Return a function that numba compiles at its first call and stores on disk.
 
     Parameters
     ----------
@@ -51,9 +49,9 @@ def compile_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
     Returns
     -------
     callable
-        The function with its original type. Products and sums may be contracted to fused
-        multiply-adds. No other algebraic transformation is allowed, so NaN, infinity and signed
-        zero keep their meaning. A division by zero gives infinity, as in numpy.
+        The compiled function. A product and a sum may be computed by one fused multiply-add. No
+        other algebraic transformation is allowed, so that NaN, infinity and signed zero keep their
+        meaning. A division by zero gives infinity, as in numpy.
 
     Notes
     -----
@@ -76,9 +74,10 @@ def compile_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def compile_for_types(function: Callable[_P, _R]) -> Callable[..., Any]:
-    """Return a decorator for a function that selects the compiled form for given argument types.
+    """Return a decorator that defines how numba compiles `function`, depending on argument types.
 
-    The decorator is `numba.extending.overload`, applied to `function`.
+    The decorated function gets the numba types of the arguments, and returns the implementation for
+    these types. The decorator is `numba.extending.overload(function)`.
     """
     check_numba_settings()
     from numba.extending import overload

@@ -1,4 +1,4 @@
-"""Block sizes for streaming over rows, chosen for the caches and the free memory."""
+"""Division of rows into blocks that fit into the caches of the processor and the free memory."""
 
 from __future__ import annotations
 
@@ -29,15 +29,16 @@ _LEAST_ROWS = 16
 
 
 def choose_block_rows(n_columns: int, itemsize: int = 8) -> int:
-    """Choose the number of rows in a block of features with `itemsize` bytes each.
+    """Return the number of rows per block with which features are computed fastest.
 
-    The block has 640 KiB, which leaves space in the L2 cache for the copies that BLAS makes. The
-    block has at least 384 rows, because products with fewer rows are slower than products that do
-    not fit into the cache. It has at least 1024 rows in two cases. If the Gram matrix exceeds the
-    L3 cache, the matrix is read from memory for each block. In float32, the product of each block
-    is added to a total in float64. The block uses at most a sixteenth of the free memory, but has
-    at least 16 rows.
+    A row has `n_columns` features of `itemsize` bytes each. The block fits into the L2 cache (640
+    KiB), but has at least 384 rows, because matrix products with fewer rows are slow. The minimum
+    is 1024 rows for float32 and for many columns. If there is little free memory, the block uses at
+    most a sixteenth of it, but has at least 16 rows.
     """
+    # 640 KiB leave space in the L2 cache for the copies that BLAS makes. More rows are needed in
+    # two cases. If the Gram matrix exceeds the L3 cache, the matrix is read from memory for each
+    # block. In float32, the product of each block is added to a total in float64.
     row_bytes = itemsize * max(n_columns, 1)
     large = itemsize < 8 or 8 * n_columns**2 > _L3_BYTES
     floor = _LARGE_ROWS if large else _SMALL_ROWS
@@ -46,7 +47,7 @@ def choose_block_rows(n_columns: int, itemsize: int = 8) -> int:
 
 
 def is_float_matrix(a: Any) -> bool:
-    """Return True if the array has a layout and a type that the compiled loops accept."""
+    """Return True if `a` is a writable, C-contiguous matrix of type float64 or float32."""
     return (
         isinstance(a, np.ndarray)
         and a.ndim == 2
@@ -58,7 +59,11 @@ def is_float_matrix(a: Any) -> bool:
 
 
 def read_rows(X: Any, indices: slice | npt.NDArray[np.integer[Any]], dtype: np.dtype[Any]) -> Any:
-    """Return the selected rows of a matrix: CSR rows as CSR, other rows as C-contiguous array."""
+    """Return the rows of a matrix with the given indices.
+
+    Rows of a sparse CSR matrix are returned as a CSR matrix. Other rows are returned as a
+    C-contiguous array of the type `dtype`.
+    """
     is_sparse = bool(sparse.issparse(X))
     return X[indices] if is_sparse else np.ascontiguousarray(X[indices], dtype)
 
@@ -66,10 +71,10 @@ def read_rows(X: Any, indices: slice | npt.NDArray[np.integer[Any]], dtype: np.d
 def iterate_group_blocks(
     n: int, codes: npt.NDArray[np.intp] | None, rows: int
 ) -> Iterator[tuple[int, slice | npt.NDArray[np.intp]]]:
-    """Yield the group and the row indices of each block of at most `rows` rows.
+    """Divide n rows into blocks of at most `rows` rows that are in the same group.
 
-    The group of row i is `codes[i]`. All rows of a block are in the same group. If `codes` is None,
-    all n rows are in group 0.
+    For each block, the number of its group and the indices of its rows are yielded. The group of
+    row i is ``codes[i]``. If `codes` is None, all rows are in group 0.
     """
     if codes is None:
         for start in range(0, n, rows):

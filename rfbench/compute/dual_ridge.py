@@ -1,12 +1,14 @@
 r"""Ridge regression in its dual form, an n x n system for n rows, with leave-one-out errors.
 
-Let Z be the matrix of n rows and p features, with centered columns. Then :math:`\theta = Z^\top a`
-with :math:`(Z Z^\top + \alpha I) a = y`, an n x n system instead of a p x p system.
+Let Z be the matrix of n rows and p centered features. The ridge coefficients of the features are
+:math:`\theta = Z^\top a`, where a solves :math:`(Z Z^\top + \alpha I) a = y`. The dual form is an
+n x n system instead of a p x p system.
 
-The fit without row i is never computed. Let S be the matrix with the fitted values Sy. The error at
-row i of the fit without row i is :math:`(y_i - (Sy)_i) / (1 - S_{ii})`, for the same penalty (Allen
-1974; Golub, Heath and Wahba 1979). For a fold g the errors are the solution of a system
-with the block :math:`I - S_{gg}`. One eigendecomposition gives S for every penalty.
+Leave-one-out errors are computed without fitting again. Let S be the matrix with the fitted values
+Sy. The error at row i of the fit without row i is :math:`(y_i - (Sy)_i) / (1 - S_{ii})`, for the
+same penalty (Allen 1974; Golub, Heath and Wahba 1979). For a fold g, the errors of the fit without
+this fold are the solution of a linear system with the block :math:`I - S_{gg}`. One
+eigendecomposition gives S for every penalty.
 """
 
 from __future__ import annotations
@@ -22,20 +24,23 @@ from rfbench.compute.ridge import RidgePath, describe_directions, solve_shifted_
 
 
 def solve_dual(K: Array, Y: Array, alphas: Array, *, intercept: bool, noise: float) -> RidgePath:
-    """Minimize |Y - K A - b|^2 + alpha A'KA for every alpha.
+    """Fit kernel ridge regression with the kernel matrix K and the targets Y, for each penalty.
 
-    If an intercept is fitted, each column of A sums to zero.
+    For each penalty alpha, the coefficients A and the intercept b minimize |Y - K A - b|^2 + alpha
+    A'KA. If an intercept is fitted, each column of A sums to zero.
 
     Parameters
     ----------
     K : ndarray, shape (n, n)
         Kernel matrix: the products of the rows with each other, or their kernel values.
     Y : ndarray, shape (n, t)
+        The t target columns.
     alphas : ndarray, shape (a,)
+        The penalties.
     intercept : bool
         Fit an unpenalized intercept b (by centering). If False, b is 0.
     noise : float
-        Relative rounding error of K (see `rfbench.compute.ridge.solve_shifted_systems`).
+        Relative rounding error of K, which decides if a direction of K is treated as 0.
     """
     means, column_means, mean = _means(K, Y, intercept)
 
@@ -51,9 +56,10 @@ def solve_dual(K: Array, Y: Array, alphas: Array, *, intercept: bool, noise: flo
 
 
 class KernelEigendecomposition:
-    """Eigendecomposition of the kernel matrix K, which gives the ridge fits for all penalties.
+    """Kernel ridge regression for many penalties, from one eigendecomposition of the kernel matrix.
 
-    The arguments are as in `solve_dual`.
+    K is the kernel matrix, and Y contains the targets. If `intercept` is True, an unpenalized
+    intercept is fitted. `noise` is the relative rounding error of K.
     """
 
     def __init__(self, K: Array, Y: Array, *, intercept: bool, noise: float) -> None:
@@ -76,7 +82,7 @@ class KernelEigendecomposition:
         self.rhs = matmul(self.vectors.T, np.asarray(Y - self.means))
 
     def compute_path(self, alphas: Array) -> RidgePath:
-        """Return the ridge fits of all rows, one per penalty."""
+        """Return the ridge fit on all rows for each of the penalties `alphas`."""
         inverse, dropped = invert_shifted_eigenvalues(self.values, alphas, self.noise, self.largest)
         duals = compute_weighted_products(self.vectors, inverse, self.rhs)
         if self.intercept:
@@ -88,13 +94,15 @@ class KernelEigendecomposition:
         )
 
     def is_accurate(self, alphas: Array) -> bool:
-        """Return True if all penalties exceed the rounding error of K."""
+        """Return True if all penalties are larger than the rounding error of the kernel matrix."""
         return bool((alphas > 4 * self.noise * (self.largest + self.values[-1] + alphas)).all())
 
     def predict_fold_left_out(self, rows: NDArray[np.intp], alphas: Array) -> Array:
-        """Predict the rows of a fold by the fits without this fold, shape (a, rows, t).
+        """Return the predictions for the given rows from fits without these rows.
 
-        `is_accurate` has to be True for the penalties.
+        `rows` contains the row indices of one fold of a cross-validation. There is one fit for each
+        of the a penalties, so that the result has the shape (a, number of rows, t) for t targets.
+        The method `is_accurate` has to return True for the penalties.
         """
         own = np.ascontiguousarray(self.vectors[rows])
         # Let S be the matrix that maps targets to fitted values. The weights are the eigenvalues of
@@ -110,9 +118,10 @@ class KernelEigendecomposition:
         return np.asarray(self.Y[rows] - missed)
 
     def predict_leave_one_out(self, alphas: Array) -> Array:
-        """Return the leave-one-out prediction of each row for every penalty, shape (a, n, t).
+        """Return the prediction for each row from a fit without this row, for each penalty.
 
-        The prediction is not finite if the other rows do not determine the fit.
+        The result has the shape (a, n, t) for a penalties, n rows and t targets. A prediction is
+        not finite if the other rows do not determine the fit.
         """
         n = len(self.Y)
         rest, constant = np.empty((len(alphas), n)), np.empty(len(alphas))
@@ -134,7 +143,7 @@ class KernelEigendecomposition:
 
 
 def compute_weighted_products(vectors: Array, weights: Array, rhs: Array) -> Array:
-    """Return vectors @ (w[:, None] * rhs) for every row w of `weights`."""
+    """Return the matrix product ``vectors @ (w[:, None] * rhs)`` for each row w of `weights`."""
     a, k = weights.shape
     flat = (weights[:, :, None] * rhs).transpose(1, 0, 2).reshape(k, -1)
     product = matmul(vectors, flat)
@@ -150,10 +159,11 @@ def _means(K: Array, Y: Array, intercept: bool) -> tuple[Array, Array, float]:
 def invert_shifted_eigenvalues(
     eigenvalues: Array, alphas: Array, noise: float, largest: float
 ) -> tuple[Array, list[int]]:
-    """Return 1 / (eigenvalues + alpha) for each alpha, and the number of omitted directions.
+    """Return 1 / (eigenvalues + alpha) for each penalty alpha, with 0 for very small sums.
 
-    If eigenvalue + alpha is as small as the rounding error, the direction is omitted, and the
-    inverse is 0.
+    The sum of an eigenvalue and a penalty is very small if it does not exceed the rounding error,
+    which is computed from `noise` and `largest`. The second result is the number of such sums for
+    each penalty.
     """
     shifted = eigenvalues + alphas[:, None]
     least = noise * np.maximum(shifted.max(axis=1, initial=0.0), largest)

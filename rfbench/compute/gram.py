@@ -1,8 +1,8 @@
-"""Normal equations summed over blocks of rows. The feature matrix is never stored as a whole.
+"""Normal equations of least squares, summed over blocks of rows.
 
-The equations contain everything that least squares needs. The equations of a training fold are the
-equations of all rows minus the equations of the held-out fold. For a subset of the features, the
-equations are a sub-block. Each penalty needs one factorization.
+The matrix of features of all rows is never stored as a whole. The equations contain everything that
+least squares needs. In cross-validation, the equations of the training rows are the equations of
+all rows minus the equations of the held-out rows.
 """
 
 from __future__ import annotations
@@ -29,7 +29,11 @@ Transform = Callable[[Any, FloatArray], object]
 def accumulate_normal_equations(
     transform: Transform, X: Any, Y: npt.ArrayLike, n_columns: int, **options: Any
 ) -> NormalEquations:
-    """Sum the normal equations of all rows. Keyword arguments are passed to `accumulate_parts`."""
+    """Return the normal equations of a regression of Y on the features of all rows of X.
+
+    `transform` computes the features of a block of rows. Keyword arguments are passed to
+    `accumulate_parts`.
+    """
     return accumulate_parts(transform, X, Y, n_columns, None, **options)[0]
 
 
@@ -45,13 +49,15 @@ def accumulate_parts(
     clock: Clock | None = None,
     center: bool = False,
 ) -> list[NormalEquations]:
-    """Sum the normal equations of each part, over blocks of rows.
+    """Return the normal equations of a regression of Y on features, for each part of the rows.
+
+    The parts are, for example, the folds of a cross-validation.
 
     Parameters
     ----------
     transform : callable
         ``transform(rows, out)`` writes the features of ``rows`` (b, d) into ``out``, a C-contiguous
-        array (b, p) of type `dtype`. It must not keep a reference to either.
+        array (b, p) of type `dtype`. The function must not keep either array.
     X : ndarray, memory map, RowSource or scipy CSR matrix, shape (n, d)
         The rows are read in blocks. Dense rows are passed to `transform` as C-contiguous arrays of
         type `dtype`, and sparse rows as CSR of their own type.
@@ -60,8 +66,8 @@ def accumulate_parts(
     n_columns : int
         p, the number of features.
     parts : integer array, shape (n,), or None
-        Part of each row, as a code from 0 to G - 1, for example of a fold or a class. If None, all
-        rows are one part. The sums are fastest if the rows of a part are adjacent.
+        Number of the part of each row, from 0 to G - 1. If None, all rows are one part. The
+        computation is fastest if the rows of a part are adjacent.
     weights : array, shape (n,), optional
         Non-negative weights of the rows.
     dtype : numpy.float64 or numpy.float32
@@ -78,7 +84,7 @@ def accumulate_parts(
     Returns
     -------
     list of NormalEquations
-        One per part.
+        The normal equations of each part.
 
     Raises
     ------
@@ -140,7 +146,7 @@ def accumulate_parts(
 
 
 class _Sums:
-    """Running totals of the normal equations of one part of rows."""
+    """Sums of the normal equations of a part of the rows, to which blocks of rows are added."""
 
     def __init__(self, p: int, t: int) -> None:
         self.gram = np.zeros((p, p), order="F")
@@ -197,7 +203,10 @@ class _Sums:
 
 
 def _compute_mean_row(features: FloatArray) -> FloatArray:
-    """Return the mean of the rows. The mean of a constant column is exactly the constant."""
+    """Return the mean of the rows.
+
+    For a constant column, the mean is exactly the constant, without a rounding error.
+    """
     # The mean row is computed as the first row plus the mean difference from the first row. For a
     # constant column, these differences are exactly 0, and so the centered column is exactly 0. The
     # ordinary mean of n equal numbers would have a rounding error.
@@ -210,7 +219,7 @@ def _compute_mean_row(features: FloatArray) -> FloatArray:
 
 
 def subtract_mean_row(features: FloatArray) -> FloatArray:
-    """Subtract the mean row from the features in place, and return the mean row."""
+    """Subtract the mean of the rows from each row of the array, and return the mean."""
     first = features[0].copy()
     with np.errstate(invalid="ignore", over="ignore"):
         features -= first
@@ -220,9 +229,9 @@ def subtract_mean_row(features: FloatArray) -> FloatArray:
 
 
 def _add_moments(features: Any, rhs: Any, out: Any) -> None:
-    """Add the product rhs' features to `out`, four rows at a time.
+    """Add the product of the transpose of `rhs` and `features` to `out`.
 
-    BLAS is slow for this product, because `rhs` has few columns.
+    The compiled loop is faster than BLAS, because `rhs` has few columns.
     """
     rows = features.shape[0]
     in_fours = rows - rows % 4

@@ -20,15 +20,16 @@ _STRIP_BYTES = 2**18
 
 
 def fwht_inplace(a: FloatArray, axis: int) -> None:
-    """Multiply by the unnormalized Hadamard matrix, a <- H a (axis 0) or a <- a H (axis 1).
+    """Multiply an array by the Hadamard matrix H in place: H a for axis 0, or a H for axis 1.
 
     Parameters
     ----------
     a : ndarray, shape (n, m), float64 or float32, C-contiguous
-        The array is overwritten. The length p along `axis` is a power of two. H is the matrix of
-        `scipy.linalg.hadamard`, with H H = p I. Divide the result by sqrt(p) for the orthonormal
-        transform.
+        The array, which is overwritten with the product. Its length p along `axis` has to be a
+        power of two. H is the unnormalized p x p matrix of `scipy.linalg.hadamard`. Divide the
+        result by sqrt(p) for the orthonormal transform.
     axis : {0, 1}
+        Axis along which the transform is computed.
 
     Raises
     ------
@@ -55,7 +56,10 @@ def compute_padded_length(size: int) -> int:
 
 @compile_function
 def _butterflies(flat: Any, h: int) -> None:
-    """Apply the butterfly stages h, 2h, 4h, ... of the transform to a vector, two at a time."""
+    """Apply the stages h, 2h, 4h, ... of the Walsh-Hadamard transform to a vector in place.
+
+    Stage h replaces pairs of elements at the distance h by their sum and their difference.
+    """
     while 4 * h <= flat.size:
         for start in range(0, flat.size, 4 * h):
             a = flat[start : start + h]
@@ -92,7 +96,10 @@ def _along_rows(a: Any) -> None:
 
 @compile_function
 def _along_columns(a: Any, strip: int) -> None:
-    """Transform an array along its first axis, in strips of columns that fit into the L2 cache."""
+    """Compute the Walsh-Hadamard transform of an array along its first axis in place.
+
+    The columns are processed in groups of `strip` columns, which fit into the L2 cache.
+    """
     length = a.shape[0]
     for left in range(0, a.shape[1], strip):
         right = min(left + strip, a.shape[1])

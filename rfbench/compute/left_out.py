@@ -1,10 +1,12 @@
 r"""Ridge regression from one eigendecomposition of the columns, with leave-one-out errors.
 
-This module is for fewer columns than rows. `rfbench.compute.dual_ridge.KernelEigendecomposition` is
-for more columns than rows. The Gram matrix of the centered features is :math:`G = V \Lambda
-V^\top`. The leverage of a row :math:`z` is :math:`h = \sum_k (V^\top z)_k^2 / (\lambda_k +
-\alpha)`, plus 1/n if an intercept is fitted. It is the weight of the target of this row in its own
-fitted value. The leave-one-out error of the row is its error in the fit of all rows, divided by
+The module is for data with fewer columns than rows. For more columns than rows, see
+`rfbench.compute.dual_ridge.KernelEigendecomposition`.
+
+The Gram matrix of the centered features is :math:`G = V \Lambda V^\top`. For the penalty
+:math:`\alpha`, the leverage of a row :math:`z` is :math:`h = \sum_k (V^\top z)_k^2 / (\lambda_k +
+\alpha)`, plus 1/n if an intercept is fitted. The leverage is the weight of the row's target in its
+own fitted value. The leave-one-out error of the row is its error in the fit of all rows, divided by
 :math:`1 - h`.
 """
 
@@ -27,12 +29,12 @@ from rfbench.compute.ridge import (
 
 
 class GramEigendecomposition:
-    """Eigendecomposition of normal equations, which gives the ridge fits for all penalties.
+    """Ridge regression for many penalties, from one eigendecomposition of the normal equations.
 
     Parameters
     ----------
     equations : NormalEquations
-        Equations of all rows, without weights.
+        Normal equations of all rows, without weights.
     intercept : bool
         Fit an unpenalized intercept (by centering). If False, the intercept is 0.
     """
@@ -57,7 +59,7 @@ class GramEigendecomposition:
         self.rhs = matmul(self.vectors.T, moment)
 
     def compute_path(self, alphas: Array) -> RidgePath:
-        """Return the ridge fits of all rows, one per penalty."""
+        """Return the ridge fit on all rows for each of the penalties `alphas`."""
         inverse, dropped = invert_shifted_eigenvalues(self.values, alphas, self.noise, self.largest)
         coef = compute_weighted_products(self.vectors, inverse, self.rhs)
         constants = np.zeros((len(alphas), self.rhs.shape[1]))
@@ -67,17 +69,19 @@ class GramEigendecomposition:
         return RidgePath(coef, offset, notes)
 
     def predict_leave_one_out(self, features: FloatArray, targets: Array, alphas: Array) -> Array:
-        """Return the leave-one-out prediction of each row for every penalty, shape (a, n, t).
+        """Return the prediction for each row from a fit without this row, for each penalty.
 
-        The prediction is not finite if the other rows do not determine the fit.
+        The result has the shape (a, n, t) for a penalties, n rows and t targets. A prediction is
+        not finite if the other rows do not determine the fit.
 
         Parameters
         ----------
         features : array of shape (n, p)
-            Features of n rows, which may be a part of the rows. The array is overwritten.
+            Features of n of the rows on which the fits are based. The array is overwritten.
         targets : array of shape (n, t)
             Targets of the n rows.
         alphas : array of shape (a,)
+            The penalties.
         """
         inverse, _ = invert_shifted_eigenvalues(self.values, alphas, self.noise, self.largest)
         features -= self.center.astype(features.dtype)

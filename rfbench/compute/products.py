@@ -1,4 +1,4 @@
-"""Products of matrices, all computed by the BLAS library of scipy.
+"""Products of matrices that are computed by the BLAS library of scipy.
 
 The packages of numpy and of scipy each contain a BLAS library with its own threads. After a call,
 the threads of a library wait actively for some milliseconds. A loop that calls both libraries in
@@ -19,7 +19,10 @@ _PREFIXES = {np.dtype(np.float64): "d", np.dtype(np.float32): "s"}
 
 
 def matmul(a: Any, b: Any, out: FloatArray | None = None) -> Any:
-    """Return a @ b, using BLAS without copies for matrices of one type, float64 or float32.
+    """Return the matrix product ``a @ b``.
+
+    If both matrices are float64 or both are float32, scipy's BLAS computes the product without
+    copies of the matrices.
 
     Parameters
     ----------
@@ -31,8 +34,8 @@ def matmul(a: Any, b: Any, out: FloatArray | None = None) -> Any:
     Returns
     -------
     ndarray, shape (n, m) or (n,)
-        C-contiguous, unless `out` is not. For other operands (sparse, different types, empty) the
-        result of numpy or scipy for ``a @ b``.
+        The product. For matrices that are sparse, empty or of different types, numpy or scipy
+        computes it. Otherwise it is C-contiguous, unless `out` is not.
     """
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and b.ndim == 1:
         return matmul(a, b[:, None])[:, 0]
@@ -62,9 +65,9 @@ def matmul(a: Any, b: Any, out: FloatArray | None = None) -> Any:
 
 
 def multiply_by_transpose(a: FloatArray) -> FloatArray:
-    """Return a @ a.T, shape (n, n), exactly symmetric.
+    """Return the product ``a @ a.T``, shape (n, n), which is exactly symmetric.
 
-    The computation needs half the work of a general matrix product.
+    The computation needs half as many operations as a general matrix product.
 
     Parameters
     ----------
@@ -83,7 +86,10 @@ def multiply_by_transpose(a: FloatArray) -> FloatArray:
 
 
 def multiply_row_without_blas(row: Array, path: Array) -> Array:
-    """Return row @ path without BLAS, for shapes (p,) and (..., p, t) with a small t."""
+    """Return the product ``row @ path`` without BLAS.
+
+    `row` has the shape (p,), and `path` the shape (..., p, t) with a small t.
+    """
     return np.asarray(np.einsum("p,...pt->...t", row, path))
 
 
@@ -105,7 +111,10 @@ def sum_squares(values: FloatArray) -> float:
 
 
 def _find_prefix(a: Any, b: Any, out: Any) -> str | None:
-    """Return the prefix of the BLAS routines for the operands, or None for other types."""
+    """Return the first letter of the BLAS routines for the matrices, such as "d" for float64.
+
+    The result is None if BLAS cannot multiply the matrices.
+    """
     operands = [a, b] if out is None else [a, b, out]
     if not all(isinstance(each, np.ndarray) and each.ndim == 2 for each in operands):
         return None
@@ -115,7 +124,10 @@ def _find_prefix(a: Any, b: Any, out: Any) -> str | None:
 
 
 def _in_fortran_order(a: FloatArray) -> tuple[FloatArray, int]:
-    """Return (a, 0) if a is in Fortran order, else (a.T, 1). BLAS needs no copy of this array."""
+    """Return `a` or its transpose in Fortran order, such that BLAS needs no copy.
+
+    The second result is 1 if the matrix is transposed, and 0 otherwise.
+    """
     return (a, 0) if a.flags.f_contiguous else (a.T, 1)
 
 

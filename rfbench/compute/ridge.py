@@ -1,11 +1,13 @@
-r"""Normal equations, which are sums over rows, and their ridge solutions for all penalties.
+r"""Normal equations of least squares, and their solutions by ridge regression for many penalties.
 
-With features Z (n x p), targets Y (n x t) and weights w,
+The normal equations are sums over rows. With features Z (n x p), targets Y (n x t) and weights w of
+the rows, W = diag(w),
 
     gram = Z'WZ,   moment = Z'WY,   column_sums = Z'w.
 
-If an intercept is fitted, Z are the features minus one fixed row near their mean, the `shift`.
-Centering then loses no digits even if the mean of a column is 1e8 times its standard deviation.
+If an intercept is fitted, one fixed row near the mean, the `shift`, is subtracted from all rows of
+Z. Centering then loses no digits even if the mean of a column is 1e8 times its standard
+deviation.
 """
 
 from __future__ import annotations
@@ -59,26 +61,27 @@ _SUMS = ("gram", "moment", "column_sums", "target_sums", "target_squares", "n")
 
 @dataclass(frozen=True, eq=False)
 class NormalEquations:
-    """Sums over the (weighted) rows of features and targets, as needed for least squares.
+    """Normal equations of a least-squares regression, which are sums over rows of data.
 
-    Z is the matrix of the features, Y contains the targets, and W = diag(w) has the weights.
+    Z is the matrix of the p features, Y contains the t targets, w are the weights of the rows, and
+    W = diag(w).
 
     Attributes
     ----------
     gram : ndarray, shape (p, p)
-        Z'WZ, both triangles filled.
+        The Gram matrix Z'WZ, with both triangles.
     moment : ndarray, shape (p, t)
-        Z'WY.
+        The products Z'WY.
     column_sums : ndarray, shape (p,)
-        Z'w.
+        The weighted sums Z'w of the features.
     target_sums : ndarray, shape (t,)
-        Y'w.
+        The weighted sums Y'w of the targets.
     target_squares : ndarray, shape (t,)
-        Sum of w y^2 for every target.
+        The sum of w y^2 for every target y.
     n : float
         Number of rows, or the sum of their weights.
     shift : ndarray, shape (p,)
-        The row that is subtracted from each row of features. It is zero if no intercept is fitted.
+        The row that is subtracted from each row of features, or zeros if no intercept is fitted.
         Only equations with the same shift can be added.
     eps : float
         Relative rounding error of the features.
@@ -98,22 +101,24 @@ class NormalEquations:
         return replace(self, **sums)
 
     def make_zero_equations(self) -> NormalEquations:
-        """Return normal equations that are all 0, for the same columns and targets."""
+        """Return normal equations of the same shape for no rows, so that all sums are 0."""
         nothing: dict[str, Any] = {name: 0.0 * np.zeros_like(getattr(self, name)) for name in _SUMS}
         return replace(self, **nothing)
 
     def select_columns(
         self, columns: NDArray[np.intp], scale: float | NDArray[np.floating[Any]] = 1.0
     ) -> NormalEquations:
-        """Return the normal equations for a subset of the features, multiplied by factors.
+        """Return the normal equations for a subset of the features.
+
+        The features can be multiplied by factors.
 
         Parameters
         ----------
         columns : integer array, shape (p',)
-            The columns to keep, in the requested order.
+            Indices of the features to keep, in the order of the result.
         scale : float or ndarray, shape (p',)
-            Factor of every kept column, for example sqrt(M / M') if M of the features had the
-            factor 1/sqrt(M) and M' are kept.
+            Factor of every kept feature. For example, M features with the factor 1/sqrt(M) need the
+            factor sqrt(M / M') if M' of the features are kept.
         """
         sums = self.column_sums[columns]
         factor = np.broadcast_to(np.asarray(scale, np.float64), sums.shape)
@@ -126,7 +131,10 @@ class NormalEquations:
         )
 
     def compute_intercepts(self, coef: Array) -> Array:
-        """Return the optimal intercepts for coefficients of shape (..., p, t)."""
+        """Return the intercepts that minimize the squared error for given coefficients.
+
+        The coefficients have the shape (..., p, t) for p features and t targets.
+        """
         fitted, shifted = (
             multiply_row_without_blas(self.column_sums, coef),
             multiply_row_without_blas(self.shift, coef),
@@ -135,23 +143,24 @@ class NormalEquations:
         return best
 
     def compute_mean_squared_norm(self) -> float:
-        """Return the mean squared norm of the feature rows, including the shift."""
+        """Return the mean squared norm of a row of features, before the shift is subtracted."""
         shifted = self.gram.trace() + 2 * (self.shift @ self.column_sums)
         return float(shifted / self.n + self.shift @ self.shift)
 
 
 @dataclass(frozen=True, eq=False)
 class RidgePath:
-    """Ridge solutions for each of `a` penalties.
+    """Solutions of a ridge regression for each of several penalties.
 
     Attributes
     ----------
     coef : ndarray, shape (a, p, t)
-        Coefficients of the p features. For a dual solution (`rfbench.compute.dual_ridge`), the
-        coefficients of the n rows, shape (a, n, t).
+        Coefficients of p features for `a` penalties and t targets. For a dual solution
+        (`rfbench.compute.dual_ridge`), the coefficients of n rows, shape (a, n, t).
     intercept : ndarray, shape (a, t)
+        Intercepts.
     notes : list of list of str
-        For every penalty, notes on the method that was used if Cholesky failed.
+        For every penalty, remarks on the method that was used if the Cholesky factorization failed.
     """
 
     coef: Array
@@ -160,21 +169,26 @@ class RidgePath:
 
 
 def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept: bool) -> RidgePath:
-    """Minimize sum_i w_i |y_i - z_i'theta - b|^2 + alpha |theta|^2 for every alpha.
+    """Solve a ridge regression, given by its normal equations, for each penalty.
+
+    For each penalty alpha, the coefficients theta and the intercept b minimize
+    sum_i w_i |y_i - z_i'theta - b|^2 + alpha |theta|^2, with the weight w_i, the target y_i and the
+    features z_i of row i.
 
     Parameters
     ----------
     equations : NormalEquations
-        Equations of p features and t targets.
+        Normal equations of p features and t targets.
     alphas : array, shape (a,)
-        Absolute penalties. For a penalty per sample, multiply it by n. If a solution for a penalty
-        of zero is not unique, the solution of minimal norm is returned.
+        Penalties. A penalty per row has to be multiplied by the number of rows. If the solution for
+        a penalty of zero is not unique, the solution of minimal norm is returned.
     intercept : bool
         Fit an unpenalized intercept b (by centering). If False, b is 0.
 
     Returns
     -------
     RidgePath
+        The coefficients and intercepts for each penalty.
 
     Raises
     ------
@@ -213,7 +227,7 @@ def solve_ridge(equations: NormalEquations, alphas: npt.ArrayLike, *, intercept:
 
 
 def check_finite_equations(equations: NormalEquations) -> None:
-    """Raise MethodError if normal equations are not finite."""
+    """Raise MethodError if the normal equations contain NaN or infinity."""
     parts = (equations.gram.diagonal(), equations.moment, equations.column_sums)
     if not all(np.isfinite(part).all() for part in parts):
         raise MethodError(
@@ -226,15 +240,12 @@ def check_finite_equations(equations: NormalEquations) -> None:
 def solve_shifted_systems(
     copy_matrix: Callable[[Array], None], rhs: Array, penalties: Array, noise: float, largest: float
 ) -> tuple[Array, list[list[str]]]:
-    """Solve (K + alpha I) A = rhs for every alpha, by Cholesky or by one decomposition.
+    """Solve the linear system (K + alpha I) A = rhs for each of several penalties alpha.
 
-    If there are many penalties, one tridiagonal decomposition is used for all of them, in float64
-    (see `_solve_tridiagonal`) or for a large system in float32 (see `_solve_together`). Cholesky
-    solves the remaining penalties. If Cholesky fails, an eigendecomposition is used. It is also
-    used if the smallest squared pivot is at the level of rounding errors: at most `noise` times the
-    larger of `largest` and the largest squared pivot. The eigendecomposition omits directions in
-    which eigenvalue + alpha is that small. After an eigendecomposition, Cholesky is tried only for
-    larger penalties.
+    K is a symmetric, positive semi-definite matrix. For many penalties, one tridiagonal
+    decomposition of K is used for all of them. Otherwise each system is solved by its Cholesky
+    factorization. If the factorization fails or is inaccurate, an eigendecomposition of K is used,
+    and directions are omitted if eigenvalue + alpha is as small as the rounding error.
 
     Parameters
     ----------
@@ -242,15 +253,19 @@ def solve_shifted_systems(
         Function that writes K into an array of shape (p, p) in Fortran order. Only the lower
         triangle is used.
     rhs : ndarray, shape (p, t)
+        Right-hand sides.
     penalties : ndarray, shape (a,)
+        The penalties alpha.
     noise : float
-        Relative rounding error of K.
+        Relative rounding error of K. A Cholesky factorization is inaccurate if its smallest squared
+        pivot is at most `noise` times the larger of `largest` and the largest squared pivot.
     largest : float
         Largest diagonal entry of K before centering.
 
     Returns
     -------
     tuple of an ndarray, shape (a, p, t), and the notes as in `RidgePath`
+        The solutions A for each penalty, and remarks on the method that was used.
     """
     p, t = rhs.shape
     solved = np.empty((penalties.size, p, t))
@@ -315,21 +330,21 @@ def solve_shifted_systems(
 
 
 def describe_directions(kept: int, p: int) -> str:
-    """Return the note of a solution that is computed in `kept` of `p` directions."""
+    """Return a remark for users that only `kept` of `p` eigenvectors were used for a solution."""
     return f"solved by eigendecomposition, in {kept} of {p} directions"
 
 
 def _solve_tridiagonal(K: Array, rhs: Array, penalties: Array) -> Array:
-    """Solve (K + alpha I) A = rhs for every alpha by one tridiagonal decomposition, in float64.
+    """Solve the linear system (K + alpha I) A = rhs for each penalty alpha.
 
-    The decomposition is K = Q T Q' (Householder), with a tridiagonal T. It needs p^3 operations
-    once. Then each T + alpha I is solved in O(p). The solutions are as accurate as with one
-    Cholesky factor per penalty. K is overwritten.
+    One decomposition K = Q T Q' with an orthogonal Q and a tridiagonal T is computed for all
+    penalties. Then each system with T + alpha I is solved in O(p). The solutions are as accurate as
+    with one Cholesky factorization per penalty. K is overwritten.
 
     Returns
     -------
     ndarray, shape (a, p, t)
-        The solution is NaN for penalties alpha for which T + alpha I is not positive definite.
+        The solutions A. They are NaN for penalties for which T + alpha I is not positive definite.
     """
     p, t = rhs.shape
     form, diagonal, beside, tau, _ = lapack.dsytrd(K, lower=1, lwork=64 * p, overwrite_a=1)
@@ -346,18 +361,18 @@ def _solve_tridiagonal(K: Array, rhs: Array, penalties: Array) -> Array:
 
 
 def _solve_together(K: Array, rhs: Array, penalties: Array, accuracy: float) -> Array:
-    """Solve (K + alpha I) A = rhs for every alpha at once by preconditioned iterations.
+    """Solve the linear system (K + alpha I) A = rhs for all penalties alpha by iterations.
 
-    The method is conjugate gradients, preconditioned with Q (T + alpha I)^-1 Q'. K = Q T Q' is a
-    decomposition in float32 with a tridiagonal T, computed once for all penalties. Each step
-    estimates the error of the solutions. The solution of a column of `rhs` is finished when its
-    estimated relative error is at most `accuracy`.
+    The method is conjugate gradients with the preconditioner Q (T + alpha I)^-1 Q'. Here K = Q T Q'
+    is a decomposition in float32 with a tridiagonal T, computed once for all penalties. The
+    iterations stop for a column of `rhs` when the estimated relative error of its solution is at
+    most `accuracy`.
 
     Returns
     -------
     ndarray, shape (a, p, t)
-        The solution is NaN for penalties below the rounding error of float32, and for columns that
-        need too many steps.
+        The solutions A. They are NaN for penalties below the rounding error of float32, and for
+        columns of `rhs` that need too many steps.
     """
     # K is divided by its largest diagonal entry, and each column of `rhs` is divided by its norm.
     # Without this scaling, products of features could be outside the range of float32, which is
@@ -443,35 +458,38 @@ def _solve_together(K: Array, rhs: Array, penalties: Array, accuracy: float) -> 
 
 
 def estimate_gram_rounding_error(equations: NormalEquations) -> float:
-    """Return the relative rounding error of the Gram matrix in the spectral norm.
+    """Return an estimate of the relative rounding error of the Gram matrix, in the spectral norm.
 
-    The error is p eps of float64, the type in which the matrix is factorized. It is at least 4 eps
-    of the features' type: for float32 features the measured error is 1 to 2 eps for any p, because
-    rounding errors partly cancel.
+    The estimate is p eps for p features and the machine epsilon eps of float64, but at least 4
+    times the machine epsilon of the type of the features.
     """
+    # For float32 features, the measured error is 1 to 2 eps for any p, because rounding errors
+    # partly cancel.
     return max(len(equations.gram) * float(np.finfo(np.float64).eps), 4 * equations.eps)
 
 
 def compute_residual_sum_of_squares(
     equations: NormalEquations, coef: Array, intercept: Array
 ) -> Array:
-    """Return the residual sum of squares, computed from the normal equations of the rows.
+    """Return the sum of squared errors of ridge solutions on rows, given their normal equations.
 
     Parameters
     ----------
     equations : NormalEquations
-        Equations of the rows to score, for example a fold.
+        Normal equations of the rows for which errors are computed, for example of a fold.
     coef : ndarray, shape (a, p, t)
+        Coefficients of p features for `a` penalties and t targets.
     intercept : ndarray, shape (a, t)
+        Intercepts.
 
     Returns
     -------
     ndarray, shape (a, t)
-        For every penalty and target, sum_i w_i (y_i - z_i'theta - b)^2. The result is exact to
-        about ten times `estimate_gram_rounding_error` of the sum of squared targets. Smaller sums
-        are replaced by this bound. The result is infinite if the sum is negative and its absolute
-        value exceeds the bound, because such coefficients are too large for the precision of the
-        equations.
+        For every penalty and target, sum_i w_i (y_i - z_i'theta - b)^2. The rounding error of a sum
+        is about the sum of squared targets, multiplied by ten times the result of
+        `estimate_gram_rounding_error`. Smaller sums are replaced by this bound. A negative sum with
+        an absolute value above the bound is replaced by infinity, because the coefficients are too
+        large for the precision of the equations.
     """
     a, p, t = coef.shape
     flat = coef.transpose(1, 0, 2).reshape(p, a * t)

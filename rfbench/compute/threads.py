@@ -1,4 +1,4 @@
-"""The number of threads that the BLAS libraries use for a computation."""
+"""Limits on the number of threads that the BLAS libraries use."""
 
 from __future__ import annotations
 
@@ -12,16 +12,20 @@ from threadpoolctl import ThreadpoolController
 
 @functools.lru_cache(maxsize=1)
 def find_thread_pools(modules: int) -> ThreadpoolController:
-    """Return the loaded libraries that have thread pools.
+    """Return an object that controls the threads of all loaded libraries, such as BLAS.
 
-    The search takes milliseconds, so its result is cached. `modules` is the number of imported
-    modules. If it changes, the search is repeated, because an import may load another library.
+    The result is cached for each value of `modules`, the number of imported Python modules. If this
+    number changes, the loaded libraries are searched again.
     """
+    # The search takes milliseconds. An import may load a further library.
     return ThreadpoolController()
 
 
 def limit_to_one_thread(wanted: bool) -> AbstractContextManager[Any]:
-    """Return a context in which BLAS uses one thread if `wanted` is True."""
+    """Return a context manager within which BLAS uses only one thread.
+
+    If `wanted` is False, the context manager has no effect.
+    """
     if not wanted:
         return nullcontext()
     pools = find_thread_pools(len(sys.modules))

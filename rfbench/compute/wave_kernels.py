@@ -1,6 +1,6 @@
-r"""The compiled loops of `rfbench.compute.waves`, and the approximation of cosine and sine.
+r"""Compiled loops that compute the cosine and the sine of arrays by polynomials.
 
-A phase x is reduced to r = x - k pi in [-pi/2, pi/2], with k = rint(x / pi). Then
+An angle x is reduced to r = x - k pi in [-pi/2, pi/2], with k = rint(x / pi). Then
 
     cos x = (-1)^k (1 + r^2 C(r^2)),    sin x = (-1)^k r (1 + r^2 S(r^2)).
 
@@ -12,8 +12,8 @@ A phase x is reduced to r = x - k pi in [-pi/2, pi/2], with k = rint(x / pi). Th
 - The polynomials C and S minimize the largest absolute error of cos and sin over \|r\| <= pi/2
   (1 + 2^-12). They are from a Remez exchange with 60 digits, and then rounded. Their errors are
   4e-18 (C) and 1.1e-16 (S), in float32 2.4e-10 and 4.6e-9.
-- Phases with an absolute value of `LARGEST_PHASE` or more, infinity and NaN are passed to the C
-  library.
+- For angles with an absolute value of `LARGEST_PHASE` or more, infinity and NaN, the functions of
+  the C library are used.
 
 The first loop of each function has no branch, so that it compiles to vector instructions.
 """
@@ -42,7 +42,7 @@ _CHUNK = 1024
 
 
 class _Numbers(NamedTuple):
-    """The constants of the cosine computation for one floating-point type."""
+    """Constants for the computation of cosines and sines in one floating-point type."""
 
     per_pi: Any
     rounding: Any  # large number that is added and subtracted to round to an integer
@@ -55,7 +55,7 @@ class _Numbers(NamedTuple):
     sine: tuple[Any, ...]
 
     def cast(self, kind: Any) -> _Numbers:
-        """Return the constants converted to the type `kind`."""
+        """Return the same constants, converted to the floating-point type `kind`."""
         plain = (kind(number) for number in self[:3])
         return _Numbers(*plain, *(tuple(map(kind, numbers)) for numbers in self[3:]))
 
@@ -119,7 +119,10 @@ _SINGLE = _DOUBLE._replace(
 
 
 def _numbers(x: Any) -> Any:
-    """Return the constants for the type of x, which are selected at compile time."""
+    """Return the constants for the floating-point type of x.
+
+    numba selects the constants when it compiles the caller.
+    """
 
 
 @compile_for_types(_numbers)
@@ -133,7 +136,7 @@ def _numbers_of_type(x: Any) -> Any:
 
 
 def _signed(x: Any, shifted: Any) -> Any:
-    """Return x, with its sign changed if the lowest bit of `shifted` is set."""
+    """Return -x if the lowest bit of the number `shifted` is 1, and x otherwise."""
 
 
 @compile_for_types(_signed)
@@ -150,7 +153,10 @@ def _signed_of_type(x: Any, shifted: Any) -> Any:
 
 @compile_function
 def _reduce(x: Any, scale: Any, numbers: Any) -> Any:
-    """Return the reduced phase r and the factor (-1)^k scale, for x = k pi + r."""
+    """Return r and the factor (-1)^k scale, where x = k pi + r with an integer k.
+
+    k is the integer nearest to x / pi. `numbers` are the constants for the type of x.
+    """
     # Compute k, the integer nearest to x / pi, and the sign (-1)^k. The sum below is so large that
     # floating-point numbers of its size have the spacing 1, so the addition rounds. The subtraction
     # then gives k. The lowest bit of the sum is 1 if k is odd, and is moved to the sign bit.
@@ -179,9 +185,9 @@ def _is_far(x: Any, numbers: Any) -> Any:
 
 @compile_function
 def _tile(offsets: Any) -> Any:
-    """Return the offsets of several rows, joined to one array with as many values as a chunk.
+    """Return the offsets of a row, repeated for as many rows as are processed at once.
 
-    If one row is at least as long as a chunk, the offsets of one row are returned.
+    If the row is longer than the values that are processed at once, the offsets are not repeated.
     """
     period = offsets.size
     if period >= _CHUNK:
@@ -194,9 +200,10 @@ def _tile(offsets: Any) -> Any:
 
 @compile_function
 def cos(flat: Any, offsets: Any, scale: Any) -> None:
-    """Replace `flat` by scale * cos(flat + offsets). The offsets are the same for each row.
+    """Replace the array `flat` by scale * cos(flat + offsets).
 
-    abs(scale) has to be below `LARGEST_PHASE`.
+    `flat` contains the values of several rows, one row after another. The same offsets are added to
+    each row. The absolute value of `scale` has to be below `LARGEST_PHASE`.
     """
     # Rows are often too short for a vectorized loop. Several rows are therefore processed as one
     # chunk, with repeated offsets. An index modulo the row length would prevent vectorization.
@@ -222,7 +229,11 @@ def cos(flat: Any, offsets: Any, scale: Any) -> None:
 
 @compile_function
 def cos_sin(flat: Any, scale: Any, out: Any, width: int) -> None:
-    """Write rows that contain `width` cosines and then `width` sines to `out`."""
+    """Write scale * cos(x) and scale * sin(x) of the values x of each row to `out`.
+
+    `flat` contains rows of `width` values, one row after another. A row of `out` has `width`
+    cosines, followed by `width` sines.
+    """
     numbers = _numbers(scale)
     for i in range(flat.size // width):
         row = flat[i * width : (i + 1) * width]
@@ -246,7 +257,10 @@ def cos_sin(flat: Any, scale: Any, out: Any, width: int) -> None:
 
 @compile_function
 def arc_cosine(flat: Any, order: int, scale: Any) -> None:
-    """Replace `flat` by scale * flat^order * H(flat), with the step function H."""
+    """Replace each value x of the array `flat` by scale * x^order * H(x).
+
+    The step function H is 0 below 0, 1/2 at 0, and 1 above 0.
+    """
     # The step function has the value 1/2 at 0, as in Cho and Saul (2009). For NaN, all comparisons
     # below are False, so that NaN is not replaced.
     zero, half = scale * 0, scale / 2

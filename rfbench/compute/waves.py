@@ -1,6 +1,7 @@
-"""Functions that replace projections by features: cosine, cosine and sine, and arc-cosine features.
+"""Functions that compute cosine and arc-cosine features from projections of rows, in place.
 
-`rfbench.compute.wave_kernels` has the compiled loops.
+A projection is the product w'x of a frequency w and a row x. The compiled loops are in
+`rfbench.compute.wave_kernels`.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from rfbench.compute.blocks import is_float_matrix
 
 
 def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> None:
-    """Replace projections x by random Fourier features scale * cos(x + b), in place.
+    """Replace each value x of an array by the random Fourier feature scale * cos(x + b).
 
     Parameters
     ----------
     phase : ndarray, shape (n, M), float64 or float32, C-contiguous
-        Projections in radians, overwritten with the features.
+        The values x in radians, which are overwritten with the features.
     offsets : ndarray, shape (M,), or None
         One offset b per column, in radians. None means no offsets.
     scale : float
@@ -59,12 +60,12 @@ def cos_inplace(phase: FloatArray, offsets: FloatArray | None, scale: float) -> 
 
 
 def cos_sin(phase: FloatArray, scale: float, out: FloatArray) -> None:
-    """Write scale * cos(x) and scale * sin(x) of the projections x to `out`.
+    """Write scale * cos(x) and scale * sin(x) of the values x of an array to `out`.
 
     Parameters
     ----------
     phase : ndarray, shape (n, M), float64 or float32, C-contiguous
-        Projections in radians; not changed.
+        The values x in radians, which are not changed.
     scale : float
         Factor of every feature, sqrt(1 / M) for the paired map.
     out : ndarray, shape (n, 2 M), the type of `phase`
@@ -77,7 +78,7 @@ def cos_sin(phase: FloatArray, scale: float, out: FloatArray) -> None:
 
     Notes
     -----
-    The accuracy and the handling of NaN and infinity are as in `cos_inplace`.
+    The accuracy and the treatment of NaN and infinity are the same as in `cos_inplace`.
     """
     flat = _flat(phase)
     n, width = phase.shape
@@ -91,14 +92,14 @@ def cos_sin(phase: FloatArray, scale: float, out: FloatArray) -> None:
 
 
 def arc_cosine_inplace(phase: FloatArray, order: int, scale: float) -> None:
-    """Replace projections x by arc-cosine features scale * x^order * H(x), in place.
+    """Replace each value x of an array by the arc-cosine feature scale * x^order * H(x).
 
-    H is the step function with H(0) = 1/2.
+    The step function H is 0 below 0, 1/2 at 0, and 1 above 0.
 
     Parameters
     ----------
     phase : ndarray, shape (n, M), float64 or float32, C-contiguous
-        Projections w'x, overwritten with the features.
+        The values x, products of frequencies and rows, which are overwritten with the features.
     order : {0, 1, 2}
         0 gives a step, 1 a ramp, and 2 half a parabola.
     scale : float
@@ -120,10 +121,10 @@ def arc_cosine_inplace(phase: FloatArray, order: int, scale: float) -> None:
 
 @functools.cache
 def warm_up() -> None:
-    """Compile every function of `rfbench.compute`, or load its compiled form from the cache.
+    """Compile all functions of `rfbench.compute`, or load their compiled code from the cache.
 
-    Call this function before measuring time. It needs about 8 s the first time on a machine, and a
-    fraction of a second afterwards.
+    Call the function before a measurement of time. The compilation needs about 8 s the first time
+    on a machine. Later calls need a fraction of a second.
     """
     from rfbench.compute.gram import accumulate_normal_equations
     from rfbench.compute.hadamard import fwht_inplace

@@ -1,16 +1,16 @@
-"""Figures of a results folder: curves over sizes, times and bytes, and kept features.
+"""Figures of the results of a run: errors over the number of features, over time and over memory.
 
 To add a figure, write a function in a new file of this folder, and add it to `FIGURES`. Its
-argument is a `rfbench.figures.measured.Measured`, which contains the summary of the rows, the
-varied setting and a style for each method. The function yields a file name and a matplotlib figure,
-or nothing if there is nothing to show::
+argument is a `rfbench.figures.measured.Measured`, which contains a table of mean results, the name
+of the quantity on the horizontal axis and a style for each method. The function yields pairs of a
+file name and a matplotlib figure, or nothing if there is nothing to show::
 
     def kept_vs_M(measured: Measured) -> Iterator[tuple[str, Figure]]:
         figure = make_figure(6.0, 4.0)
         figure.subplots().plot(measured.table["M"], measured.table["kept_max"])
         yield "kept_vs_M", figure
 
-`rfbench.figures.curves.draw_lines` draws the usual figure of two columns of the summary, with a
+`rfbench.figures.curves.draw_lines` draws the usual figure of two columns of the table, with a
 caption and one line per method. `rfbench.figures.style.apply_style` sets fonts, line widths and the
 grid, so a figure should not set them. Otherwise the user's matplotlib style would have no effect.
 """
@@ -66,28 +66,27 @@ def plot(
     formats: Sequence[str] = ("png",),
     width: float | None = None,
 ) -> list[Path]:
-    """Draw the figures of a results folder, and write them to files.
+    """Draw the figures of the results of a run, and write them to files.
 
-    Error bars are standard errors of the mean over the trials. Each data set has its own panels.
-    For more than `rfbench.figures.curves.MOST_DATASETS` data sets, the median over data sets
-    relative to the baseline is drawn. A figure that compares nothing is not drawn, see
-    `rfbench.figures.curves.explain_empty_figure`. Times are CPU times, or wall times if a method
-    has no CPU times. The same rows and the same style give the same bytes. Figures that are up to
-    date according to ``.figures.json`` are not drawn again.
+    Each data set has its own panels, and each method a line. Error bars are standard errors of the
+    mean over repeated trials. If there are many data sets, a figure shows medians over the data
+    sets, relative to the baseline method. Figures that would compare nothing are omitted. Times are
+    CPU times, or wall times if a method has no CPU times. Figures that are already up to date are
+    not drawn again.
 
     Parameters
     ----------
     results : Results
-        Rows of one results folder, from `rfbench.run` or `rfbench.read_results`.
+        Results of one run, from `rfbench.run` or `rfbench.read_results`.
     folder : Path, optional
-        Folder for the files; by default the results folder.
+        Folder for the files. By default, the folder of the results.
     style : str or Path, optional
-        Name or file of a matplotlib style, see `rfbench.figures.style.apply_style`.
+        Name or file of a matplotlib style.
     formats : sequence of str
         File formats, any of ``'png'``, ``'pdf'`` and ``'svg'``.
     width : float, optional
         Width in inches of figures for an article. Such figures have text of 8 pt, and no title or
-        caption. Their captions are written to ``captions.txt``. By default, figures are drawn for
+        caption. The captions are written to ``captions.txt``. By default, figures are drawn for
         the screen.
 
     Returns
@@ -113,7 +112,11 @@ def draw_results(
     formats: Sequence[str],
     width: float | None,
 ) -> tuple[list[Path], list[str]]:
-    """Draw the figures of `plot`; return the files, and the omitted figures with the reasons."""
+    """Draw the figures of the results of a run, and write them to files.
+
+    The arguments are the same as for `plot`. The first result contains the paths of the files. The
+    second result contains the names of omitted figures, each with the reason.
+    """
     folder, written = folder or results.folder, []
     captions = []
     with apply_style(style, article=width is not None):
@@ -140,7 +143,11 @@ def draw_results(
 
 
 def draw_folder(folder: Path, all_trials: bool, *args: Any) -> tuple[list[str], list[str]]:
-    """Draw the figures of the results in a folder; return file names and omitted figures."""
+    """Draw the figures of the results in a folder. Return the file names and the omitted figures.
+
+    If `all_trials` is False, trials that were added to a finished run are left out. The other
+    arguments are passed to `draw_results`.
+    """
     results = reader.read_results_folder(folder)
     results = results if all_trials else drop_added_trials(results)
     paths, not_drawn = draw_results(results, *args)
@@ -148,7 +155,7 @@ def draw_folder(folder: Path, all_trials: bool, *args: Any) -> tuple[list[str], 
 
 
 def _source(results: Results, formats: Sequence[str], width: float | None) -> str:
-    """Return a hash of all inputs of the figures: rows, code, and the settings of matplotlib."""
+    """Return a hash of everything that affects the figures: results, code, matplotlib settings."""
     import pandas as pd
 
     matplotlib = import_matplotlib()
@@ -168,7 +175,11 @@ def _source(results: Results, formats: Sequence[str], width: float | None) -> st
 
 
 def _there(folder: Path, drawn_from: str) -> tuple[list[Path], list[str]] | None:
-    """Return the earlier result of `draw_results` if input and files are unchanged, else None."""
+    """Return the files and the omitted figures of an earlier call, if they are still up to date.
+
+    `drawn_from` is the hash of the inputs of the figures. The result is None if the hash or one of
+    the files has changed.
+    """
     with suppress(OSError, ValueError, KeyError, AttributeError, TypeError, ResultsError):
         record = json.loads(files.read(folder / DRAWN))
         drawn = {folder / name: digest for name, digest in record["files"].items()}
@@ -185,7 +196,10 @@ def _digest(file: Path, folder: Path) -> str:
 def iterate_figures(
     results: Results, width: float | None = None, measured: Measured | None = None
 ) -> Iterator[tuple[str, Figure]]:
-    """Yield the figures of a results folder as pairs of a file name without suffix and a figure."""
+    """Yield each figure of the results of a run, as a pair of a file name and a figure.
+
+    The file name has no suffix. If `measured` is given, it is the summary of the results.
+    """
     measured = measured or summarize_for_figures(results, width)
     if measured.table.empty or not measured.table["trials"].any():
         return
@@ -194,20 +208,19 @@ def iterate_figures(
 
 
 def save_figure(figure: Figure, file: Path) -> None:
-    """Write a figure as PNG, PDF or SVG, see `render_figure`; its folder is created.
+    """Write a figure to a PNG, PDF or SVG file, depending on the suffix of `file`.
 
-    Raises WriteError if the file cannot be written.
+    The folder of the file is created. Raise WriteError if the file cannot be written.
     """
     files.replace(file, render_figure(figure, file.suffix[1:]))
 
 
 def render_figure(figure: Figure, form: str, *, small: bool = False) -> bytes:
-    """Return the bytes of a figure as PNG, PDF or SVG; the same figure gives the same bytes.
+    """Return the content of a PNG, PDF or SVG file of a figure, as bytes.
 
-    A `small` PNG has 256 colors, and about a third of the bytes.
-
-    The layout engine is removed after it has run, because matplotlib would draw a figure with a
-    layout engine twice.
+    `form` is the file format. If `small` is True, a PNG has only 256 colors and about a third of
+    the bytes. The same figure always gives the same bytes. The layout engine of the figure is
+    removed.
     """
     stream, dpi = io.BytesIO(), import_matplotlib().rcParams["savefig.dpi"]
     if engine := figure.get_layout_engine():

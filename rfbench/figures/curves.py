@@ -1,4 +1,4 @@
-"""Curves of error, time and kernel error over the varied setting, over time and over bytes."""
+"""Figures with curves of the error, the time and the kernel error of each method."""
 
 from __future__ import annotations
 
@@ -44,16 +44,19 @@ KERNEL_ERROR, BYTES = "kernel_error_spectral", "feature_bytes"
 
 
 def error(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the error, or a different metric of the results, over the varied setting."""
+    """Draw the error of each method over the varied quantity, such as the number of features.
+
+    If the results have a different metric than the error, this metric is drawn.
+    """
     yield from draw_lines(
         f"{_kind(measured)}_vs_{escape_file_name(measured.varied)}", measured, measured.table, "x"
     )
 
 
 def error_over_time(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the error, or another metric, over time.
+    """Draw the error of each method, or a different metric of the results, over the time.
 
-    The figure is omitted if d varies, because each d has its own data.
+    The figure is omitted if the dimension d of the data varies.
     """
     if measured.varied != "d":
         time = _clock(measured.table, "t_total")
@@ -64,9 +67,10 @@ def error_over_time(measured: Measured) -> Iterator[tuple[str, Figure]]:
 
 
 def error_over_bytes(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the error over the memory for the features of a row.
+    """Draw the error of each method over the number of bytes of the features of a row.
 
-    The figure is omitted if all methods need the same number of bytes per column.
+    The figure is omitted if all methods need the same number of bytes per feature column, or if the
+    dimension d of the data varies.
     """
     rows = measured.results.rows[["setting", "M", BYTES, "columns"]].dropna()
     if (rows[BYTES] / rows["columns"]).nunique() > 1 and measured.varied != "d":
@@ -78,7 +82,10 @@ def error_over_bytes(measured: Measured) -> Iterator[tuple[str, Figure]]:
 
 
 def time(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the time over the varied setting; a paper may define which time is drawn."""
+    """Draw the time of each method over the varied quantity, such as the number of features.
+
+    The total time is drawn, unless the results reproduce a paper that reports a different time.
+    """
     if measured.table["x"].nunique() > 1:
         y = _clock(measured.table, measured.paper.time_axis if measured.paper else "t_total")
         yield from draw_lines(
@@ -87,7 +94,10 @@ def time(measured: Measured) -> Iterator[tuple[str, Figure]]:
 
 
 def kernel_error(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the kernel error over the varied setting, unless the first figure shows this metric."""
+    """Draw the error of the kernel estimates over the varied quantity, such as the dimension d.
+
+    The figure is omitted if the kernel error is the main metric of the results.
+    """
     if KERNEL_ERROR in set(measured.table["metric"]):
         return
     if measured.results.rows[KERNEL_ERROR].notna().any():
@@ -103,7 +113,10 @@ def _kind(measured: Measured) -> str:
 
 
 def _clock(table: pd.DataFrame, wall: str) -> str:
-    """Return the CPU-time column for the column `wall`; `wall` itself if CPU times are missing."""
+    """Return the name of the column with the CPU times for the column `wall` of wall times.
+
+    If CPU times are missing, `wall` is returned.
+    """
     cpu = wall.replace("t_", "cpu_", 1)
     ended = table[table["trials"] > 0]
     return wall if (ended[cpu].isna() & ended[wall].notna()).any() else cpu
@@ -112,12 +125,12 @@ def _clock(table: pd.DataFrame, wall: str) -> str:
 def draw_lines(
     stem: str, measured: Measured, lines: pd.DataFrame, x: str, y: str = "mean", cost: str = ""
 ) -> Iterator[tuple[str, Figure]]:
-    """Yield a figure of two columns of a summary; nothing if no line has values in both columns.
+    """Draw the column `y` of the table `lines` over the column `x`, with one line per method.
 
-    `stem` is the name of the file. The caption contains the number of trials, failures and omitted
-    methods. If the column x is a cost, `cost` describes it in the caption, and the Pareto frontier
-    is drawn. For more than `MOST_DATASETS` data sets, the median over data sets relative to the
-    baseline is drawn, or nothing if x is a cost.
+    The figure is yielded with `stem`, the name of its file. Nothing is yielded if no row has values
+    in both columns, or if the figure would compare nothing. If the column x is a cost such as a
+    time, the phrase `cost` describes it in the caption, and the Pareto frontier is drawn. For many
+    data sets, medians over the data sets relative to the baseline method are drawn.
     """
     drawn = lines[(lines["trials"] > 0) & lines[x].notna() & lines[y].notna()]
     ended = set(lines.loc[lines["trials"] > 0, "method"])
@@ -168,10 +181,10 @@ def draw_lines(
 
 
 def explain_empty_figure(table: pd.DataFrame, x: str, y: str, varied: str) -> str:
-    """Return the reason why a figure of two columns would show nothing; "" if it shows something.
+    """Return the reason why a figure of the columns `x` and `y` would compare nothing.
 
-    A figure shows something if it compares methods, or settings of one method. If all lines look
-    equal in every panel, it shows nothing.
+    A figure compares nothing if it has only one point, only one method whose size is varied, or
+    lines that all look equal. For other figures, the result is an empty string.
     """
     if len(table) == 1:
         return "one point"
@@ -192,11 +205,11 @@ def explain_empty_figure(table: pd.DataFrame, x: str, y: str, varied: str) -> st
 
 
 def _compute_relative(table: pd.DataFrame, y: str) -> pd.DataFrame:
-    """Return the median over data sets, relative to the baseline, for each method and x.
+    """Return the median over data sets of the column `y` for each method and value of x.
 
-    Only data sets with a positive value for each method and x are used, so that lines do not differ
-    by their data sets. The number of these data sets is in the column `datasets`. There is no
-    standard error, because a few data sets would dominate it.
+    The values of each data set are first divided by the value of the baseline method. Only data
+    sets with a positive value for each method and x are used. The column `datasets` of the result
+    contains the number of these data sets. Standard errors are NaN.
     """
     values = table.pivot(index="dataset", columns=["method", "x"], values=y)
     values = values.where(values > 0).dropna()
@@ -212,9 +225,10 @@ def _compute_relative(table: pd.DataFrame, y: str) -> pd.DataFrame:
 
 
 def _caption(curves: Curves, left_out: list[str], n_shared: int | None = None) -> str:
-    """Return the caption: the number of trials per point, and remarks on failures and omissions.
+    """Return the caption of a figure, with the number of trials per point and other remarks.
 
-    `n_shared` is the number of data sets if medians over data sets are drawn.
+    The remarks list, for example, failed trials and the methods in `left_out`. `n_shared` is the
+    number of data sets if the figure shows medians over data sets.
     """
     table, x, y = curves.table, curves.x, curves.y
     notes = [_over_datasets(table, n_shared) if n_shared else _trials(table["trials"])]
@@ -246,7 +260,10 @@ def _names(methods: Iterable[str]) -> str:
 
 
 def _trials(counts: pd.Series[int]) -> str:
-    """Return a sentence on the number of trials over which each point is averaged."""
+    """Return a sentence for a caption on the number of trials that each point averages.
+
+    `counts` contains the number of trials of each point.
+    """
     low, high = counts.min(), counts.max()
     if high == 1:
         return "One trial per point, so no error bars"
@@ -267,7 +284,7 @@ def _over_datasets(table: pd.DataFrame, n: int) -> str:
 
 
 def _on_columns(table: pd.DataFrame) -> list[str]:
-    """Return a sentence for each method that has more columns than the baseline at the same x."""
+    """Return a sentence for each method with more feature columns than the baseline method."""
     sizes = table.set_index(["dataset", "x"])
     base = sizes.loc[sizes["method"] == BASELINE, "columns_max"]
     base = base[~base.index.duplicated()].rename("base")

@@ -1,4 +1,4 @@
-"""Figures of the features that samplers kept (`kept.csv`): frequencies for d = 2, or weights."""
+"""Figures of the random features that methods select from many candidates."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ LARGEST_MARKER = 60.0
 
 
 def features(measured: Measured) -> Iterator[tuple[str, Figure]]:
-    """Draw the features that samplers keep at the largest M; without `kept.csv`, draw nothing.
+    """Draw the features that each method selects from its candidates, for the largest M.
 
-    For d = 2, frequencies are drawn in the plane, next to a histogram of the offsets (Sinha and
-    Duchi 2016, Figure 1a). For kept coordinates, the weights are drawn (Figure 2 of the same
-    paper).
+    For rows with two columns, the frequencies are drawn in the plane, next to a histogram of the
+    offsets (Sinha and Duchi 2016, Figure 1a). If the features are coordinates of the rows, their
+    weights are drawn (Figure 2 of the same paper). Nothing is drawn if the selected features were
+    not stored with the results.
     """
     rows = measured.results.rows
     facts = ["trial_id", "label", "dataset", "d", "protocol"]
@@ -48,7 +49,10 @@ def features(measured: Measured) -> Iterator[tuple[str, Figure]]:
 
 
 def _frequencies(kept: pd.DataFrame, title: str, width: float | None = None) -> Figure:
-    """Draw frequencies as dots with areas proportional to weights, and a histogram of offsets."""
+    """Draw the frequencies of the selected features in the plane, and a histogram of the offsets.
+
+    The area of a dot is proportional to the weight of the feature.
+    """
     from matplotlib.patches import Circle
 
     figure = make_figure(width or 8.2, 4.4 * (width or 8.2) / 8.2)
@@ -95,7 +99,7 @@ def _frequencies(kept: pd.DataFrame, title: str, width: float | None = None) -> 
 
 
 def _weights(kept: pd.DataFrame, title: str, width: float | None = None) -> Figure:
-    """Draw the weight of each coordinate, for every trial and averaged over the trials."""
+    """Draw the weight of each selected coordinate, for each trial and as a mean."""
     figure = make_figure(width or 6.0, 4.0 * (width or 6.0) / 6.0)
     panel, black = figure.subplots(), get_text_color()
     trials = kept["trial_id"].nunique()

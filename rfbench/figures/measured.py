@@ -1,4 +1,4 @@
-"""Input of all figures: the summary of a results folder, with a style for each method."""
+"""Input of all figures: a table of mean results, with a style for each method."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rfbench.results import Results
 
 @dataclass(frozen=True)
 class Measured:
-    """Summary of a results folder, with the styles of the methods in figures."""
+    """Input of a figure: a table of mean results per method, and a style for each method."""
 
     results: Results
     table: pd.DataFrame  # table that `rfbench.analysis.summary.summarize` returns
@@ -28,10 +28,12 @@ class Measured:
     not_drawn: list[str] = field(default_factory=list)
 
     def make_title(self, what: str, protocols: pd.Series[str]) -> str:
-        """Return the title of a figure: the configuration's title, or the subject and protocols.
+        """Return the title of a figure.
 
-        The title of a smoke run has a mark. Figures for an article have no title, except smoke
-        runs, because the caption has this information.
+        By default it is the title in the run's configuration file, or else the subject `what` and
+        the names in `protocols` (a protocol is the source of a run's settings, such as a paper). It
+        starts with a warning if the run was only a quick test. Figures for an article have an empty
+        title, except for the warning.
         """
         smoke = "SMOKE RUN" * self.results.is_smoke_run
         if self.width:
@@ -42,12 +44,15 @@ class Measured:
 
 
 def list_paper_protocols(protocols: Iterable[str]) -> list[str]:
-    """Return a text for each protocol of a paper; the protocol "own" of user runs is left out."""
+    """Return a phrase for each protocol of a paper, for the title of a figure.
+
+    A protocol is the source of a run's settings. The protocol "own" of users is left out.
+    """
     return [f"protocol {name}" for name in dict.fromkeys(protocols) if name != "own"]
 
 
 def summarize_for_figures(results: Results, width: float | None = None) -> Measured:
-    """Summarize a results folder, and assign a color and a marker to each method."""
+    """Compute the mean results of a run, and assign a color and a marker to each method."""
     table = summarize(results)
     samplers = {} if table.empty else dict(zip(table["method"], table["sampler"], strict=True))
     styles = {
@@ -60,6 +65,9 @@ def summarize_for_figures(results: Results, width: float | None = None) -> Measu
 
 
 def find_paper_of_results(results: Results) -> Paper | None:
-    """Return the paper to which the results belong, or None if the paper is not known."""
+    """Return the description of the paper whose experiments the results repeat.
+
+    The result is None if the configuration of the run does not name a known paper.
+    """
     name = str(results.config.get("paper") or "")
     return papers.find_paper(name) if name in papers.read_known_papers() else None

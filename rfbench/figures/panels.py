@@ -1,4 +1,4 @@
-"""Panels with one line per method, which are the parts of figures of a results folder."""
+"""Drawing of the panels of a figure, each with one line per method."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Curves:
-    """Data of one figure, which has panels for each data set and a line for each method."""
+    """Data and labels of one figure, which has panels for each data set and one line per method."""
 
     # result of `rfbench.analysis.summary.summarize`, without lines that have no value
     table: pd.DataFrame
@@ -77,7 +77,7 @@ class Curves:
     failed: tuple[str, ...] = ()  # methods without any value, which are listed in the legend
 
     def make_axis_title(self, column: str) -> str:
-        """Return the title of the axis that shows a column."""
+        """Return the title of the axis that shows the given column of the table."""
         if column in self.titles:
             return self.titles[column]
         if column == "mean":
@@ -91,17 +91,17 @@ class Curves:
 
     @property
     def _is_side_by_side(self) -> bool:
-        """True if no setting is varied, so that the horizontal axis has one place per method."""
+        """True if the horizontal axis shows the names of methods, because no quantity is varied."""
         return self.x == "x" and self.table["x"].nunique() == 1
 
     @property
     def has_named_ticks(self) -> bool:
-        """True if the labels below the axis are names of methods, or settings without a number."""
+        """True if the ticks of the horizontal axis are labeled with names instead of numbers."""
         return self._is_side_by_side or (self.x == "x" and self.table["x"].dtype.kind not in "fi")
 
     @property
     def has_frontier(self) -> bool:
-        """True if the figure shows the error of several methods over a cost."""
+        """True if the figure shows the error of several methods over a cost, such as a time."""
         return bool(self.cost) and self.y == "mean" and self.table["method"].nunique() > 1
 
 
@@ -114,11 +114,10 @@ def draw_panels(
 ) -> Figure:
     """Draw the panels of a figure, with a legend and a caption.
 
-    Each data set has one panel. If there are more than `MOST_TOGETHER` methods, each data set has
-    several panels with at most `MOST_APART` methods and the baseline. By default, a figure is not
-    wider than `PAGE_WIDTH`. With a `width` in inches, the figure is for an article: all lines of a
-    data set are in one panel, the legend is below the panels, and the caption is not drawn. In both
-    cases, the `get_label` method of the figure returns the caption.
+    Each data set has one panel. If there are many methods, each data set has several panels, and
+    each panel has some of the methods and the baseline. If `width` in inches is given, the figure
+    is for an article: each data set has one panel, the legend is below the panels, and the caption
+    is not drawn. The method `get_label` of the figure returns the caption.
     """
     datasets = [(str(name), part) for name, part in curves.table.groupby("dataset")]
     methods = [name for name in styles if name in set(curves.table["method"])]
@@ -179,18 +178,18 @@ def draw_panels(
 
 
 def _abreast(width: float, methods: Sequence[str]) -> int:
-    """Return the number of legend entries that fit next to each other."""
+    """Return the number of legend entries that fit next to each other in a figure."""
     longest = max(map(len, methods), default=1)
     return max(1, int(width / (ARTICLE_LETTER * longest + 0.45)))
 
 
 def _broken(title: str, room: float) -> str:
-    """Break the title of an axis into lines of at most `room` inches."""
+    """Break a title into lines that are at most `room` inches long."""
     return textwrap.fill(title, max(int(room / ARTICLE_LETTER), 12))
 
 
 def _with_bars(curves: Curves, table: pd.DataFrame) -> str:
-    """Return the title of the y-axis, with the meaning of the error bars if there are any."""
+    """Return the title of the vertical axis, with the meaning of error bars if there are any."""
     bars = table["se" if curves.y == "mean" else f"{curves.y}_se"].notna().any()
     return (
         f"{curves.make_axis_title(curves.y)}, mean\u00a0±\u00a0s.e."
@@ -200,12 +199,12 @@ def _with_bars(curves: Curves, table: pd.DataFrame) -> str:
 
 
 def escape_file_name(name: str) -> str:
-    """Replace characters of a name that are not safe in file names."""
+    """Return a name with all characters that are not safe in file names replaced by underscores."""
     return re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
 
 
 def make_figure(width: float, height: float) -> Figure:
-    """Return an empty figure that needs no display; `width` and `height` are in inches."""
+    """Return an empty matplotlib figure. The arguments `width` and `height` are in inches."""
     import_matplotlib()
     from matplotlib.figure import Figure
 
@@ -213,7 +212,10 @@ def make_figure(width: float, height: float) -> Figure:
 
 
 def write_caption(figure: Figure, caption: str, width: float | None) -> None:
-    """Set the caption of a figure. Without a `width`, also draw the caption below the figure."""
+    """Store the caption of a figure as its label, and draw the caption below the figure.
+
+    If `width` is given, the figure is for an article, and the caption is not drawn.
+    """
     figure.set_label(caption)
     if not width:
         wrapped = textwrap.fill(caption, int(CAPTION_LETTERS * figure.get_figwidth()))
@@ -223,9 +225,9 @@ def write_caption(figure: Figure, caption: str, width: float | None) -> None:
 def _named(
     panels: list[Axes], styles: Mapping[str, Style], failed: Sequence[str] = ()
 ) -> tuple[list[Any], list[str]]:
-    """Return the handles and the names of the methods in panels, for a legend.
+    """Return the markers and the names of the methods in the panels, for a legend.
 
-    Methods in `failed`, which have no line, come last.
+    The methods in `failed`, which have no line, are last.
     """
     from matplotlib.lines import Line2D
 
@@ -244,7 +246,7 @@ def _named(
 
 
 def _groups(curves: Curves, methods: list[str]) -> list[list[str]]:
-    """Split the methods into groups of nearly equal size, one group per panel."""
+    """Divide the methods into groups of nearly equal size, one group for each panel."""
     if len(methods) <= MOST_TOGETHER or curves._is_side_by_side:
         return [methods]
     others = [name for name in methods if name != BASELINE]
@@ -259,7 +261,11 @@ def _draw(
     styles: Mapping[str, Style],
     every_row: pd.DataFrame,
 ) -> None:
-    """Draw the lines of `table` in a panel, with axes that have the range of `every_row`."""
+    """Draw one line for each method of `table` in a panel.
+
+    The scales of the axes are chosen for the values of `every_row`, the results of all panels of
+    the same data set.
+    """
     from matplotlib.ticker import MaxNLocator
 
     x, y = curves.x, curves.y
@@ -305,7 +311,11 @@ def _draw(
 
 
 def _scale(panel: Axes, which: Literal["x", "y"], values: pd.Series[Any]) -> None:
-    """Make an axis logarithmic if its values span more than a factor of ten."""
+    """Choose the ticks and the scale of an axis, linear or logarithmic.
+
+    The axis is logarithmic if `values`, the values that it shows, span more than a factor of ten.
+    `which` is the axis, 'x' or 'y'.
+    """
     from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
     side = panel.xaxis if which == "x" else panel.yaxis
@@ -325,7 +335,10 @@ def _scale(panel: Axes, which: Literal["x", "y"], values: pd.Series[Any]) -> Non
 
 
 def set_log_ticks(panel: Axes, which: Literal["x", "y"], ticks: Sequence[float]) -> None:
-    """Make an axis logarithmic, with a tick at each value of `ticks` in the range of the axis."""
+    """Make an axis logarithmic, with ticks at the given values.
+
+    `which` is the axis, 'x' or 'y'.
+    """
     from matplotlib.ticker import FixedLocator, NullLocator
 
     panel.set(**{f"{which}scale": "log"})
@@ -338,19 +351,21 @@ def set_log_ticks(panel: Axes, which: Literal["x", "y"], ticks: Sequence[float])
 def find_pareto_frontier(
     costs: ArrayLike, values: ArrayLike, *, larger_is_better: bool = False
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the points for which no other point is better in both cost and value, cheapest first.
+    """Return the Pareto frontier: points for which no cheaper point has an equal or better value.
+
+    The cheapest point is first.
 
     Parameters
     ----------
     costs, values : array of shape (n_points,)
-        Finite values; a smaller cost is better.
+        Cost and value of each point, all finite. A smaller cost is better.
     larger_is_better : bool
         True if larger values are better.
 
     Returns
     -------
     costs, values : array of shape (n_frontier,)
-        Points with increasing costs and improving values.
+        Cost and value of each point of the frontier, with increasing costs and improving values.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Styles of methods, which are the same in every figure, and matplotlib settings of all figures.
+"""Colors and markers of the methods in figures, and the matplotlib settings of all figures.
 
 Five colors are from Okabe and Ito (2008). Brown and violet replace their yellow, orange and sky
 blue, which have a contrast of less than 3 : 1 to white paper. Each method has its own marker, so
@@ -104,7 +104,7 @@ CURVE_MARKERS: tuple[tuple[Marker, bool], ...] = (
 
 
 class Style(NamedTuple):
-    """Style of a method: color, marker, filling of the marker, and dashes of the line."""
+    """Style of a method in a figure: color, marker, filling of the marker, dashes of the line."""
 
     color: str
     marker: Marker
@@ -112,16 +112,19 @@ class Style(NamedTuple):
     dash: Dash = "-"
 
     def make_marker_arguments(self, panel: Axes) -> dict[str, Any]:
-        """Return color and marker as arguments of matplotlib.
+        """Return the color and the marker as keyword arguments of matplotlib functions.
 
-        Open markers are filled with the background color of the panel.
+        Markers that are not filled get the background color of the panel.
         """
         face = self.color if self.filled else panel.get_facecolor()
         return {"color": self.color, "marker": self.marker, "markerfacecolor": face}
 
 
 def _get_style(position: int) -> Style:
-    """Return the style of the sampler at a position in the registry, or a further style."""
+    """Return the style of a sampler, given its position in the list of all samplers.
+
+    Positions beyond the end of the list give further styles.
+    """
     marker, filled = CURVE_MARKERS[position % len(CURVE_MARKERS)]
     dash = DASHES[position // len(COLORS) % len(DASHES)]
     return Style(COLORS[position % len(COLORS)], marker, filled, dash)
@@ -136,12 +139,12 @@ METHODS = {name: _get_style(position) for position, name in enumerate(SAMPLERS)}
 def apply_style(style: str | Path | None = None, *, article: bool = False) -> Iterator[None]:
     """Apply the matplotlib settings of rfbench within a ``with`` statement.
 
-    Settings that the user changed in a ``matplotlibrc`` or in ``rcParams`` are kept. Settings with
-    matplotlib's default value are replaced by `USUAL`. A `style`, given by name or file, has
-    priority over these settings. `FIXED_STYLE` has priority over all settings, and so has `ARTICLE`
-    if `article` is True.
+    Settings that the user has changed in a ``matplotlibrc`` file or in ``rcParams`` are kept. A
+    `style`, given by its name or its file, has priority over these settings. A few settings are the
+    same in all figures, and cannot be changed. If `article` is True, the settings are suitable for
+    figures in an article.
 
-    Raises ConfigError if the style does not exist, or matplotlib cannot read the user's settings.
+    Raise ConfigError if the style does not exist or matplotlib cannot read it.
     """
     matplotlib: Any = import_matplotlib()
     now: Any = matplotlib.rcParams
@@ -162,7 +165,7 @@ def apply_style(style: str | Path | None = None, *, article: bool = False) -> It
 
 
 def get_text_color() -> str:
-    """Return the color of text as a hex string: black, or white on a dark background."""
+    """Return the color of text in the current matplotlib style, as a hex string."""
     rc_params = import_matplotlib().rcParams
     from matplotlib.colors import to_hex
 
@@ -170,11 +173,11 @@ def get_text_color() -> str:
 
 
 def assign_styles(samplers: Mapping[str, str]) -> dict[str, Style]:
-    """Return the style of each method in a figure; `samplers` maps displayed names to samplers.
+    """Return the style of each method in a figure.
 
-    A method has the style of its sampler if it has the sampler's name, or if it is the only method
-    with this sampler. Other methods get a marker that is not used in the figure, and the least used
-    color.
+    `samplers` maps the displayed name of each method to its sampler. A method has the usual style
+    of its sampler if it has the sampler's name, or if it is the only method with this sampler. Any
+    other method gets a marker that is not used in the figure yet, and the least used color.
     """
     named = [name if name in METHODS else sampler for name, sampler in samplers.items()]
     styles = {

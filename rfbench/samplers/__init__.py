@@ -1,6 +1,7 @@
-"""Samplers: scikit-learn transformers that compute random features, found by their names.
+"""Samplers: scikit-learn transformers that compute random features.
 
-A class is imported when it is first used. `rfbench.registry` maps its name to its module.
+A sampler's class is imported only when it is first used. `rfbench.registry` maps the name of each
+class to its module.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def __dir__() -> list[str]:
 
 
 def make(name: str, **parameters: Any) -> RandomFeatures:
-    """Build a sampler by its name.
+    """Return a new sampler, given its name and parameters.
 
     Parameters
     ----------

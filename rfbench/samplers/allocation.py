@@ -1,6 +1,7 @@
-"""Choice of the number of features for each degree of a Maclaurin series.
+"""Division of a number of random features among the degrees of a Maclaurin series.
 
-The chosen numbers minimize the sum of the variances of the sketches and the truncation error.
+The chosen numbers of features minimize the error of a kernel estimate: the variances of the random
+features of all degrees, plus the error of truncating the series.
 """
 
 from __future__ import annotations
@@ -14,15 +15,17 @@ from rfbench.arrays import Array
 
 
 class MomentsOfPairs(NamedTuple):
-    """Variances and errors of sketches of (x'y)^n, averaged over pairs of rows, for n = 1 to P.
+    """Variances and errors of random features for the powers (x'y)^n, for n = 1 to P.
+
+    All values are averaged over pairs of rows x and y.
 
     Attributes
     ----------
     variance : array of shape (P,)
         Mean variance of one feature.
     covariance : array of shape (P,)
-        Mean covariance of two features from the same block of a Hadamard matrix. It is 0 if the
-        features are independent.
+        Mean covariance of two features from the same block of a Hadamard matrix. The covariance is
+        0 if the features are independent.
     truncation : array of shape (P,)
         Mean squared difference between the kernel and its series truncated after degree n.
     """
@@ -41,7 +44,10 @@ def compute_pair_moments(
     is_complex: bool = False,
     decays: bool = False,
 ) -> MomentsOfPairs:
-    """Return the variances, covariances and truncation errors, averaged over pairs of rows.
+    """Return the errors of random features for a power series in x'y, averaged over pairs of rows.
+
+    The errors are the variances and covariances of the features for each power of x'y, and the
+    errors of truncating the series.
 
     Parameters
     ----------
@@ -50,18 +56,18 @@ def compute_pair_moments(
     coefficients : array of shape (P + 1,)
         Coefficients of the series in x'y, from degree 0.
     evaluate : callable
-        The kernel as a function of x'y, without the factor of `decays`.
+        The kernel as a function of x'y. If `decays` is True, without the exponential factor.
     projection : str
         'gaussian', 'rademacher', 'srht' or 'countsketch'.
     is_complex : bool
-        The projections are complex.
+        True if the random projections are complex.
     decays : bool
-        The kernel is multiplied by exp(-(|x|^2 + |y|^2) / 2).
+        True if the kernel contains the factor exp(-(|x|^2 + |y|^2) / 2).
 
     Returns
     -------
     MomentsOfPairs
-        The means. Variances and covariances are means over the pairs of different rows.
+        The mean errors. Variances and covariances are means over the pairs of different rows.
     """
     n, d = rows.shape
     P = len(coefficients) - 1
@@ -95,7 +101,10 @@ def compute_pair_moments(
 
 
 def tabulate_variances(moments: MomentsOfPairs, d: int, most: int) -> Array:
-    """Return the mean variance of each degree with 1 to `most` features, shape (P, most)."""
+    """Return the mean variance of the estimate of each power of x'y, for 1 to `most` features.
+
+    Row n - 1 of the result, shape (P, most), is for the power n. `d` is the block size.
+    """
     V, C = moments.variance[:, None], moments.covariance[:, None]
     k = np.arange(1, most + 1)
     rest = k % d
@@ -106,29 +115,30 @@ def tabulate_variances(moments: MomentsOfPairs, d: int, most: int) -> Array:
 def allocate_features_to_degrees(
     moments: MomentsOfPairs, coefficients: Array, d: int, totals: Iterable[int], least: int = 2
 ) -> dict[int, list[int]]:
-    """Return the numbers of features of the degrees 1 to m for each total number of features.
+    """Return how a total number of features is divided among the degrees of a power series.
 
-    The variance of a degree is multiplied by the square of its coefficient. Features are assigned
-    one at a time, each to the degree that makes the sum of these variances smallest. The highest
-    degree m is chosen so that the sum of the variances and the truncation error is smallest.
+    The degrees are 1 to m. The variance of a degree is multiplied by the square of its coefficient
+    in the series. Features are assigned one at a time, each to the degree for which the sum of
+    these variances becomes smallest. The highest degree m is chosen such that the sum of the
+    variances plus the truncation error is smallest.
 
     Parameters
     ----------
     moments : MomentsOfPairs
-        Means for the degrees 1 to P.
+        Mean variances, covariances and truncation errors of the degrees 1 to P.
     coefficients : array of shape (P + 1,)
         Coefficients of the series, from degree 0.
     d : int
         Number of columns of the padded rows.
     totals : iterable of int
-        Total numbers of features, without the constant.
+        Total numbers of features to divide. The constant feature of degree 0 is not counted.
     least : int
-        Lowest value of m. If P or the total number of features is smaller, that number is used.
+        Lowest allowed value of m. If P or the total is smaller, m may be as small as that number.
 
     Returns
     -------
     dict
-        For each total, the list of the numbers of features of the degrees 1 to m.
+        Each total, mapped to a list with the number of features for each of the degrees 1 to m.
     """
     totals = sorted(set(totals))
     P = len(moments.variance)

@@ -1,8 +1,8 @@
-"""The base class of all samplers: a scikit-learn transformer whose subclasses define `_draw`.
+"""The base class of all samplers, which are scikit-learn transformers for random features.
 
-The public methods `fit` and `transform` handle checks, the bandwidth, random generators and the
-dtype. `_draw` of a subclass returns a `FeatureMap`. The class QMCEngine of scipy follows the same
-pattern with its public method `random`.
+The public methods `fit` and `transform` of the base class check the input, choose the bandwidth,
+create random generators and convert types. A subclass defines only the method `_draw`, which draws
+the random features and returns them as a `FeatureMap`.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ RandomState = int | np.random.Generator | np.random.RandomState | np.random.Seed
 
 @dataclass(frozen=True)
 class RandomStreams:
-    """Independent random generators, one for each purpose.
+    """Independent random generators of a sampler, one for each kind of random number.
 
-    Frequencies and offsets have separate generators. With the same seed, the first draws for a
-    larger M or pool are therefore equal to the draws for a smaller M or pool. Changing the order of
-    the fields would change every published result.
+    For example, frequencies and offsets have separate generators. With the same seed, a sampler
+    with few features therefore has the first features of a sampler with many features.
     """
 
+    # Changing the order of the fields would change every published result.
     frequencies: np.random.Generator
     offsets: np.random.Generator
     rows: np.random.Generator
@@ -67,7 +67,10 @@ class RandomStreams:
 
 
 def make_streams(random_state: RandomState) -> RandomStreams:
-    """Return the random generators of a sampler, given a random state of any accepted type."""
+    """Return the random generators of a sampler.
+
+    `random_state` is a seed, a generator, or None for a random seed.
+    """
     if isinstance(random_state, np.random.RandomState):
         random_state = int(random_state.randint(2**31 - 1))
     return RandomStreams(*np.random.default_rng(random_state).spawn(5))
@@ -75,19 +78,20 @@ def make_streams(random_state: RandomState) -> RandomStreams:
 
 @dataclass(frozen=True)
 class Shared:
-    """Cached results and options that a caller passes to one fit, in addition to the data.
+    """Options of a sampler's fit, and a cache of results that several fits share.
 
     Attributes
     ----------
     metrics : dict or None
-        Metrics that earlier fits have learned. The keys are hashes of the data of these fits. A fit
-        adds the metric that it learns. If None, metrics are not shared between fits.
+        Cache of the metrics (distance functions) that earlier fits have learned. The keys are
+        hashes of the data, and each fit adds its own metric. None: fits do not share metrics.
     keeps_columns : bool
-        Store the features of the training set in `formed_`, if the scores need all of them and they
-        fit into memory (`rfbench.memory.can_hold_in_memory`). A solver that is fitted on the same
-        rows then reuses the features.
+        If True, a fit that computes the features of all training rows stores these features in the
+        attribute `formed_`, provided that they fit into memory. A solver that is fitted on the same
+        rows then reuses them.
     delays_root : bool
-        Compute the inverse root of a kernel matrix, O(m^3), only when rows are transformed.
+        If True, the inverse square root of the m x m kernel matrix of the Nystroem method, which
+        costs O(m^3), is computed only when rows are transformed.
     """
 
     metrics: dict[str, Any] | None = None
@@ -99,12 +103,15 @@ NOTHING_SHARED = Shared()
 
 
 class FittedFeatures(ABC):
-    """Base class of objects that give features to a solver: samplers, transformers, `NoFeatures`.
+    """Base class of objects that compute the features of rows for a solver.
+
+    A solver is a regression or classification method that is fitted on the features. Subclasses are
+    the samplers of random features, adapters of other transformers, and `NoFeatures`.
 
     Attributes
     ----------
     notes_ : list of str
-        Notes about the fit for readers of the results.
+        Remarks about the fit, which are stored with the results.
     kernel_ : Kernel
         The kernel that the features approximate, if there is one.
     """
@@ -123,33 +130,46 @@ class FittedFeatures(ABC):
     @property
     @abstractmethod
     def n_kept(self) -> int | None:
-        """Number of candidate features that are kept, or None if all are kept."""
+        """Number of drawn features that the method keeps, or None if it keeps all of them."""
 
     @property
     @abstractmethod
     def n_columns(self) -> int | None:
-        """Number of real-valued columns, or None if the solver uses the rows themselves."""
+        """Number of columns of the feature matrix.
+
+        None if there are no features, because the solver uses the rows of the data themselves.
+        """
 
     @abstractmethod
     def bytes_per_row(self, itemsize: int) -> int | None:
-        """Return the number of bytes per row of features. See `FittedMap.bytes_per_row`."""
+        """Return the number of bytes that the features of one row need.
+
+        `itemsize` is the number of bytes of a floating-point number. The result is None if no
+        features are stored.
+        """
 
     @property
     @abstractmethod
     def kernel_constant(self) -> float:
-        """Constant that is added to products of features to estimate the kernel, usually 0."""
+        """Constant c of the kernel estimate z(x)'z(y) + c, where z(x) are the features of a row x.
+
+        The constant is 0 for most methods.
+        """
 
     @abstractmethod
     def transform(self, X: Rows) -> FloatArray:
-        """Return the features of the rows X, shape (n, n_columns)."""
+        """Return the features of the n rows X, an array of shape (n, n_columns)."""
 
     def kept_features(self) -> tuple[NDArray[np.intp], FeatureMap, Array]:
-        """Return the indices, features and weights of the kept candidates, largest weight first."""
+        """Return the indices, the features and the weights of the drawn features that are kept.
+
+        The feature with the largest weight is first.
+        """
         raise MethodError(f"{type(self).__name__} keeps all candidate features that it draws.")
 
 
 class NoFeatures(FittedFeatures):
-    """Placeholder for features if the solver is fitted on the rows themselves."""
+    """Placeholder for a solver that is fitted on the rows of the data instead of on features."""
 
     n_kept = n_columns = None
     kernel_constant = 0.0
@@ -173,14 +193,14 @@ class RandomFeatures(
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
-    """Base class of all samplers.
+    """Base class of all samplers, the transformers that map rows to random features.
 
-    Subclasses are declared with `estimator`, and add their parameters after the parameters below.
+    A subclass uses the decorator `sampler` and may add parameters to the parameters below.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -196,12 +216,15 @@ class RandomFeatures(
     Attributes
     ----------
     kernel_ : Kernel
+        The kernel with its bandwidth.
     bandwidth_ : float
+        The bandwidth.
     feature_map_ : FittedMap
+        The random features, which transform rows.
     notes_ : list of str
-        Notes about the fit for readers of the results.
+        Remarks about the fit, which are stored with the results.
     formed_ : PrecomputedFeatures or None
-        Features that were computed during the fit (see `Shared.keeps_columns`).
+        Features of the training rows, if they were computed during the fit and stored.
     """
 
     declaration: ClassVar[SamplerInfo]  # the decorator `sampler` sets this attribute
@@ -231,7 +254,7 @@ class RandomFeatures(
     random_state: RandomState = parameter(None, RANDOM_STATE)
 
     def check_parameters(self) -> None:
-        """Raise MethodError if the parameters are not supported. This check needs no data."""
+        """Raise MethodError if a parameter is not valid, or if the kernel is not supported."""
         super().check_parameters()
         cls = KERNELS.find(self.kernel)
         if not self.serves(cls):
@@ -243,7 +266,7 @@ class RandomFeatures(
 
     @classmethod
     def serves(cls, kernel: type[Kernel]) -> bool:
-        """Return True if the sampler supports this kernel."""
+        """Return True if the sampler can compute features of the given class of kernels."""
         # A registered kernel is supported only if the declaration of the class lists the kernel.
         # `vars` ignores inherited declarations, because a subclass may support kernels that its
         # base class does not support.
@@ -254,18 +277,19 @@ class RandomFeatures(
         return issubclass(kernel, cls.kernels_served) and kernel.feature in cls.features_served
 
     def fit(self, X: Rows, y: Any = None) -> RandomFeatures:
-        """Draw the random features, given a training set.
+        """Draw the random features for a training set X.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
         y : array of shape (n,) or (n, k), optional
-            Class labels, a real target, or target columns (see `make_target_columns`).
+            Target of each row: class labels, real numbers, or several columns of numbers. Only
+            samplers that select features with the target use it.
         """
         return self._fit_drawing(X, y, NOTHING_SHARED)
 
     def _fit(self, X: Rows, y: Any, shared: Shared) -> RandomFeatures:
-        """Fit like `fit`, and reuse the results of earlier fits that `shared` contains."""
+        """Fit the sampler like `fit`, with the options and the cache of `shared`."""
         # If a subclass overrides `fit`, its own `fit` is called, and results in `shared` are not
         # reused.
         if type(self).fit is not RandomFeatures.fit:
@@ -296,34 +320,46 @@ class RandomFeatures(
     def _draw_sharing(
         self, X: Rows, y: Any, targets: Array | None, random: RandomStreams, shared: Shared
     ) -> FittedMap:
-        """Return the feature map. Subclasses that use y or `shared` override this method."""
+        """Draw the random features and return them as a feature map.
+
+        A subclass overrides this method instead of `_draw` if it uses the original target `y` or
+        the options in `shared`.
+        """
         return self._draw(X, targets, random)
 
     @abstractmethod
     def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FittedMap:
-        """Return the feature map. `targets` has shape (n, k), or is None if it is not needed."""
+        """Draw the random features and return them as a feature map.
+
+        `targets` contains the k target columns of the n rows X, shape (n, k), or None for a sampler
+        that does not use the target.
+        """
 
     @property
     def n_kept(self) -> int | None:
-        """Number of candidate features that are kept, or None if all are kept."""
+        """Number of drawn features that the method keeps, or None if it keeps all of them."""
         return int(self.kept_) if self.keeps_some else None
 
     @property
     def n_columns(self) -> int:
-        """Number of real-valued columns of the features."""
+        """Number of columns of the feature matrix."""
         return self.feature_map_.n_columns
 
     def bytes_per_row(self, itemsize: int) -> int:
-        """Return the number of bytes per row of features, as the method stores them."""
+        """Return the number of bytes that the features of one row need.
+
+        `itemsize` is the number of bytes of a floating-point number. A method that rounds its
+        features to a few bits needs fewer bytes.
+        """
         return self.feature_map_.bytes_per_row(itemsize)
 
     @property
     def kernel_constant(self) -> float:
-        """Constant that is added to every product of features to estimate the kernel."""
+        """Constant c of the kernel estimate z(x)'z(y) + c, with the features z(x) of a row x."""
         return self.feature_map_.kernel_constant
 
     def transform(self, X: Rows) -> FloatArray:
-        """Return the features of the rows X, shape (n, n_columns), in the dtype of X."""
+        """Return the features of the n rows X, shape (n, n_columns), in the dtype of X."""
         check_is_fitted(self, "feature_map_")
         return self.feature_map_.transform(self._validated(X, reset=False))
 
@@ -339,21 +375,23 @@ class RandomFeatures(
         )
 
     def draw_unit_map(self, random: RandomStreams, d: int, m: int) -> FeatureMap:
-        """Draw m i.i.d. features of the kernel with scale sqrt(2) or 1, not divided by sqrt(M).
+        """Draw m independent random features of the kernel for rows with `d` columns.
 
-        The mean of their products is the kernel: ``E[z_m(x) z_m(y)] = k(x, y)``. In the paired map,
-        z_m is a pair of a cosine and a sine.
+        The features are not divided by sqrt(m), so that the product of a single feature z for two
+        rows has the mean ``E[z(x) z(y)] = k(x, y)``. In the paired map, z is a pair of a cosine and
+        a sine.
         """
         return self._unit_map(self.kernel_.frequencies(random.frequencies, d, m), random, None)
 
     def unit_map(
         self, frequencies: NDArray[Any], random: RandomStreams, projection: Projection | None = None
     ) -> FeatureMap:
-        """Return the map with the given frequencies, shape (m, d). Offsets are drawn if needed.
+        """Return the feature map with the given frequencies, shape (m, d).
 
-        With a projection, `frequencies` has shape (m,) and contains the indices of frequencies of
-        the projection. If the kernel is a scale mixture, normal frequencies are multiplied by
-        random scales, which are drawn from the kernel.
+        Offsets are drawn if the map needs them. If `projection` is given, it contains the
+        frequencies, and `frequencies` contains the m indices of the frequencies to use. Without a
+        projection, each frequency is multiplied by a random scale if the kernel is a mixture of
+        Gaussian kernels (for example Matern).
         """
         if isinstance(self.kernel_, ScaleMixture) and projection is None:
             frequencies = (
@@ -378,7 +416,7 @@ class RandomFeatures(
         return replace(unit, layout=OFFSET, offsets=offsets, scale=root)
 
     def __sklearn_tags__(self) -> Any:
-        """Return the tags that describe the sampler to scikit-learn."""
+        """Return the scikit-learn tags of the sampler, for example that it accepts sparse rows."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = self.needs_target
@@ -387,11 +425,11 @@ class RandomFeatures(
 
 
 def uses_target(transformer: Any) -> bool:
-    """Return True if a transformer declares that its `fit` uses the target.
+    """Return True if the `fit` of a transformer uses the target.
 
-    The declaration is an attribute `needs_target` or scikit-learn's tag `target_tags.required`. A
-    part of the transformer, for example a step of a pipeline, may also declare this. scikit-learn's
-    feature selectors count as well, because most of them need a target but do not set the tag.
+    A transformer, or a step of a pipeline, declares the use of the target by the attribute
+    `needs_target` or by scikit-learn's tag `target_tags.required`. The result is also True for all
+    feature selectors of scikit-learn, because most of them need a target but do not set the tag.
     """
     if (declared := getattr(transformer, "needs_target", None)) is not None:
         return bool(declared)
@@ -406,11 +444,11 @@ def uses_target(transformer: Any) -> bool:
 
 
 def make_target_columns(y: Any, n: int) -> Array:
-    """Return the target as columns, shape (n, k).
+    """Return the target `y` of `n` rows as an array with k columns of numbers, shape (n, k).
 
-    Two distinct labels (integers, strings, booleans) become -1 and +1. More than two labels become
-    one-hot columns of 0 and 1. Floats are a real target or encoded labels, and are not changed. A
-    two-dimensional y is used as columns.
+    If `y` contains two different class labels (integers, strings or booleans), the labels become -1
+    and +1 in one column. More than two labels become one column of 0 and 1 per label. Floats and a
+    two-dimensional `y` are not changed.
     """
     values = np.asarray(y)
     if len(values) != n:

@@ -1,4 +1,4 @@
-"""The decorator `sampler`, which adds a name, kernels and descriptions to a sampler's class."""
+"""The decorator `sampler`, which gives a class of random features a name and a description."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ ANY = tuple(name for name in KERNELS if name not in DOT_PRODUCTS)
 
 
 class CheckCase(NamedTuple):
-    """Parameters with which a sampler is checked. Sizes are small, because there are only 60 rows.
+    """Parameters of a sampler for one run of its automatic checks.
 
-    `contract` contains the attributes of `FeatureMapUnderTest` whose values are not the defaults
-    for these parameters.
+    `options` are the parameters of the sampler. Sizes should be small, because the checks use only
+    60 rows. `contract` are settings of the checks that differ from the defaults of the class
+    `FeatureMapUnderTest`.
     """
 
     options: Mapping[str, Any] = NO_OPTIONS
@@ -37,25 +38,25 @@ class CheckCase(NamedTuple):
 
 
 class SamplerInfo(NamedTuple):
-    """The arguments of the decorator `sampler`.
+    """Name, supported kernels and descriptions of a sampler, as given to the decorator `sampler`.
 
     Attributes
     ----------
     name : str
-        The published name, which configurations and result rows use. `rfbench.registry.SAMPLERS`
-        maps it to the class.
+        Name of the sampler in configuration files and results. `rfbench.registry.SAMPLERS` maps
+        the name to the class.
     kernels : sequence of str
-        Supported kernels. A check requires that the sampler rejects all other kernels.
+        Names of the supported kernels. The sampler has to reject all other kernels.
     about : str
-        Description of one line, for the page that compares methods.
+        Description in one line, for a table that compares methods.
     labels : mapping of str to str
-        Descriptions of the variants of the sampler that have their own label in a comparison of the
-        package.
+        Descriptions of variants of the sampler (the same class with different parameters). The keys
+        are the labels of the variants in comparisons of methods.
     contract : mapping
-        Attributes of `FeatureMapUnderTest` whose values are not the defaults for this sampler.
+        Settings of the sampler's checks that differ from the defaults of `FeatureMapUnderTest`.
     forms : sequence of CheckCase
-        Sets of parameters for the checks. By default, the sampler is checked once, with the default
-        parameters of its class.
+        Sets of parameters with which the sampler is checked. By default, the sampler is checked
+        once, with its default parameters.
     """
 
     name: str
@@ -68,10 +69,11 @@ class SamplerInfo(NamedTuple):
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
 def sampler(name: str, **said: Any) -> Callable[[type[Class]], type[Class]]:
-    """Return a decorator that declares a class as a sampler and a `rfbench.parameters.estimator`.
+    """Return a class decorator that makes a subclass of `RandomFeatures` a named sampler.
 
-    The arguments are the fields of `SamplerInfo`. The docstring of the decorated class names the
-    paper of the method under References.
+    The decorator adds a constructor with the annotated fields as keyword arguments. The name and
+    the other arguments, the fields of `SamplerInfo`, are stored in the class attribute
+    `declaration`. The docstring of the class has to cite the paper of the method under References.
     """
 
     def declare(cls: type[Class]) -> type[Class]:

@@ -1,4 +1,4 @@
-"""Energy-based exploration of random features (EERF), which selects candidates by their scores."""
+"""Energy-based exploration of random features (EERF): selection by correlation with the target."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ from rfbench.samplers.pool import (
     ),
 )
 class EERF(PooledFeatures):
-    r"""The M features of a pool whose correlation with the target is largest.
+    r"""The M features of a random pool that have the largest correlation with the target.
 
-    Candidate w gets the score :math:`S(w) = (1/N_0) \sum_i y_i \phi(x_i, w)` over N0 random rows.
-    The M candidates with the largest :math:`|S|` are kept, in decreasing order of :math:`|S|`. A
-    smaller selection therefore consists of the first features of a larger selection. The cost is
-    O(M0 N0 d).
+    The score of a candidate w is :math:`S(w) = (1/N_0) \sum_i y_i \phi(x_i, w)`, the mean product
+    of the target y and the feature :math:`\phi` over :math:`N_0` random training rows. The M
+    candidates with the largest :math:`|S|` are kept, in decreasing order of :math:`|S|`. The cost
+    is O(M0 N0 d) for M0 candidates and d columns of the data.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -62,9 +62,10 @@ class EERF(PooledFeatures):
     pool_size : int, default=1000
         M0, the size of the pool. The rule of thumb in the paper is 5M to 20M.
     center_target : {'auto', True, False}, default='auto'
-        Subtract the mean of the target in the score. ``auto`` subtracts it only if there are
-        several target columns, because one-hot columns that are not centered favor features with
-        little variation. This is our choice, because the paper does not state it.
+        If True, the mean of the target is subtracted from the target before the scores are
+        computed. ``auto`` subtracts it only if there are several target columns, because one-hot
+        columns that are not centered favor features with little variation. The default is our
+        choice, because the paper does not state it.
     multiclass : {'norm', 'max', 'per-class'}, default='norm'
         Method of combining the scores of several classes: their l2 norm over the one-hot columns,
         their maximum, or the best candidate of each class in turn. This is our choice, because the
@@ -122,9 +123,11 @@ class EERF(PooledFeatures):
 
 
 def _best_of_each_class_in_turn(scores: Array, errors: Array) -> NDArray[np.intp]:
-    """Return all candidates: first the best candidate of each class, then the second best, ...
+    """Return the indices of all candidates, ordered by their ranks within the classes.
 
-    The result contains the index of each candidate once, at its first position in this order.
+    The best candidate of each class comes first, then the second best of each class, and so on.
+    Each candidate appears once, at its first position in this order. `scores` has one row per
+    candidate and one column per class, and `errors` has the rounding error of each class.
     """
     orders = [argsort_descending(*of) for of in zip(scores.T, errors, strict=True)]
     ranking = np.stack(orders, axis=1).ravel()

@@ -1,9 +1,11 @@
-"""Adapters for methods from outside rfbench. `Method` describes a method and builds a sampler.
+"""Adapters that turn feature maps from outside rfbench into samplers.
 
-A method is a class with `_draw`, a transformer with scikit-learn's interface (class or instance),
-or a function ``f(X, M, seed)`` that returns the features of rows. `adapted` converts a torch module
-or a JAX function to such a function. By default the rows are divided by a number that makes the
-bandwidth s the length scale of the features (see `rfbench.samplers.length_scale`).
+Three kinds of feature maps are accepted: subclasses of `RandomFeatures`, transformers with
+scikit-learn's interface (a class or an instance), and functions ``f(X, M, seed)`` that return M
+features of the rows X. `Method` describes such a feature map and builds a sampler from it.
+`adapted` converts a torch module or a JAX function to a function ``f(X, M, seed)``. By default,
+the rows are divided by a number such that the length scale of the features is the bandwidth s (see
+`rfbench.samplers.length_scale`).
 """
 
 from __future__ import annotations
@@ -67,20 +69,20 @@ OTHERWISE = (
 
 @dataclass(frozen=True)
 class Formula:
-    """The value of a parameter at the bandwidth s: factor * s^power."""
+    """Formula factor * s^power for a parameter that depends on the bandwidth s of a kernel."""
 
     factor: float
     power: float
 
     def __call__(self, s: float) -> float:
-        """Return factor * s^power, the value of the parameter at the bandwidth s."""
+        """Return the value factor * s^power of the parameter for the bandwidth `s`."""
         return float(self.factor * s**self.power)
 
     @classmethod
     def parse(cls, text: Any) -> Formula:
-        """Parse a formula: ``s``, ``2*s^2``, ``1/s`` or ``1/(2*s^2)``.
+        """Return the formula that is written in `text`, for example ``2*s^2`` or ``1/(2*s^2)``.
 
-        Raise MethodError for other formulas.
+        Raise MethodError if the text is not a number multiplied by a power of s.
         """
         if match := _PRODUCT.fullmatch(str(text).strip()):
             return cls(float(match[1] or 1), float(match[2] or 1))
@@ -96,21 +98,23 @@ class Formula:
 
 @dataclass(frozen=True)
 class Method:
-    """Description of a sampler in any accepted form, before the sampler is built.
+    """A feature map of the user, from which a sampler can be built.
 
     Attributes
     ----------
     thing : type, transformer or callable
-        A class with `_draw`, a transformer's class or an instance, or a function f(X, M, seed).
+        The feature map: a subclass of `RandomFeatures`, a scikit-learn transformer (class or
+        instance), or a function f(X, M, seed) that returns M features of the rows X.
     name : str
-        Name of the method in messages.
+        Name of the feature map in messages.
     parameters : mapping
-        Parameters of the method, and the two keys that describe its bandwidth.
+        Parameters of the feature map. Two further keys may specify which parameter depends on the
+        bandwidth of the kernel, and by which formula.
 
     Raises
     ------
     MethodError
-        If `thing` has none of these forms.
+        If `thing` is not a feature map.
     """
 
     thing: Any
@@ -121,7 +125,7 @@ class Method:
     )
 
     def __post_init__(self) -> None:
-        """Raise MethodError, with advice about adapters, if `thing` is not a feature map."""
+        """Raise MethodError if the attribute `thing` is not a feature map."""
         if self.is_sklearn_transformer or self.is_feature_function:
             return
         called = callable(self.thing) and not isinstance(self.thing, type)
@@ -133,38 +137,42 @@ class Method:
 
     @property
     def is_sampler(self) -> bool:
-        """True if `thing` is a class with `_draw` that uses the bandwidth of the kernel."""
+        """True if `thing` is a subclass of `RandomFeatures` and thus uses the bandwidth itself.
+
+        False if the user has specified how the bandwidth is passed to the feature map.
+        """
         own = isinstance(self.thing, type) and issubclass(self.thing, RandomFeatures)
         return own and PARAMETER not in self.parameters
 
     @property
     def is_sklearn_transformer(self) -> bool:
-        """True if `thing` has scikit-learn's interface."""
+        """True if `thing` has the methods `fit` and `transform`."""
         return hasattr(self.thing, "fit") and hasattr(self.thing, "transform")
 
     @property
     def is_feature_function(self) -> bool:
-        """True if `thing` is a function that takes rows, a number of features and a seed."""
+        """True if `thing` is a function of rows, a number of features and a seed."""
         if isinstance(self.thing, type) or not callable(self.thing) or self.is_sklearn_transformer:
             return False
         return _fault_of_call(self.thing, {}) is None
 
     @property
     def own_parameters(self) -> dict[str, Any]:
-        """The parameters of the method, without the two keys that describe its bandwidth."""
+        """Parameters of the feature map, without the two keys that describe its bandwidth."""
         return {k: v for k, v in self.parameters.items() if k not in (PARAMETER, FORMULA)}
 
     @property
     def bandwidth_name(self) -> str | None:
-        """Name of the bandwidth parameter that the user has stated, or None without a statement.
+        """Name of the parameter that depends on the bandwidth, as specified by the user, or None.
 
-        Instead of a name, the user may state ``rows`` or ``none``.
+        Instead of a name, the user may specify ``rows`` (the rows are divided by the bandwidth) or
+        ``none`` (the bandwidth is not used).
         """
         return self.parameters.get(PARAMETER)
 
     @property
     def _has_size_parameter(self) -> bool:
-        """True if one of the parameters of the method sets the number of features."""
+        """True if a parameter of the feature map sets the number of features."""
         named = any(isinstance(v, str) and _SIZE.fullmatch(v) for v in self.own_parameters.values())
         return (
             self.is_feature_function or named or any(name in SIZES for name in self.parameter_names)
@@ -172,10 +180,10 @@ class Method:
 
     @property
     def has_bandwidth(self) -> bool:
-        """True if the bandwidth may change the features. The method is not run to determine this.
+        """True if the features may depend on the bandwidth of the kernel.
 
-        A method without a parameter for the number of features (a scaler, a selection of columns)
-        gets the rows unchanged.
+        By default, the result is False for a transformer without a parameter for the number of
+        features, such as a scaler. Its rows are then not divided by the bandwidth.
         """
         if self.is_sampler:
             return bool(self.thing.has_bandwidth)
@@ -185,9 +193,10 @@ class Method:
 
     @functools.cached_property
     def formula(self) -> Formula | None:
-        """Formula of the stated bandwidth parameter. None if no parameter depends on the bandwidth.
+        """Formula that computes the value of a parameter from the bandwidth.
 
-        If a parameter is stated without a formula, the exponent is measured by running the method.
+        None if no parameter depends on the bandwidth. If the user has specified a parameter
+        without a formula, the exponent of the formula is measured by computing features.
         """
         if self.bandwidth_name in (None, NOT_VARIED, ROWS_VARIED):
             return None
@@ -197,11 +206,11 @@ class Method:
         return Formula(float(value), measure_bandwidth_exponent(self, self.bandwidth_name, value))
 
     def find_length_scale(self, d: int) -> tuple[float, str]:
-        """Return the length scale of the method's features for rows with d columns, and a note.
+        """Return the length scale of the features for rows with d columns, and a remark for users.
 
-        The length scale is measured once for each d, by running the method with its own parameters.
-        It is 1 if it cannot be measured, or if the user has stated a formula for the bandwidth
-        parameter.
+        The length scale is the distance of two rows at which the product of their features becomes
+        small, and is measured once for each d. The result is 1 if the length scale cannot be
+        measured, or does not need to be measured.
         """
         if not self.has_bandwidth or self.is_sampler or FORMULA in self.parameters:
             return 1.0, ""
@@ -223,7 +232,7 @@ class Method:
 
     @property
     def parameter_names(self) -> list[str]:
-        """Names of the parameters that the method accepts."""
+        """Names of the parameters that the feature map accepts."""
         if isinstance(self.thing, type):
             cls: Any = self.thing
             return [name for name in list_init_parameters(cls.__init__) if name != "self"]
@@ -234,17 +243,17 @@ class Method:
         )
 
     def get_default(self, name: str) -> Any:
-        """Return the default value of a parameter, or None if there is none."""
+        """Return the default value of the parameter `name`, or None if no such parameter exists."""
         if isinstance(self.thing, type) or self.is_feature_function:
             found = inspect.signature(self.thing).parameters.get(name)
             return None if found is None else found.default
         return self.thing.get_params(deep=False).get(name)
 
     def make(self, M: int, seed: Any, /, **own: Any) -> Any:
-        """Return a new object of the method's class, with `fit` and `transform`.
+        """Return a new, unfitted transformer with M features.
 
-        Parameters in `own` override the parameters of the method. A wrong parameter raises a
-        MethodError with the name of the method.
+        `seed` is the random seed. The keyword arguments override the attribute `parameters`. Raise
+        MethodError if a parameter does not exist.
         """
         words = {**self.own_parameters, **own}
         if self.is_feature_function:
@@ -266,15 +275,16 @@ class Method:
             ) from error
 
     def build(self, shared: Mapping[str, Any], own: Mapping[str, Any]) -> RandomFeatures:
-        """Return an unfitted sampler.
+        """Return an unfitted sampler that computes the features.
 
         Parameters
         ----------
         shared : mapping
-            Parameters that all methods have: ``n_components``, ``random_state``, kernel, bandwidth
-            and feature map.
+            Parameters that all samplers have: ``n_components``, ``random_state``, ``kernel``,
+            ``bandwidth`` and ``feature_map``.
         own : mapping
-            Parameters of this method, in which numbers have replaced the symbols M, d and n.
+            Parameters of this feature map. Formulas such as ``5*M`` are already replaced by
+            numbers.
         """
         if self.is_sampler:
             taken = list_init_parameters(self.thing.__init__)
@@ -289,9 +299,10 @@ class Method:
 
 
 def _fault_of_call(function: Callable[..., Any], words: Mapping[str, Any]) -> str | None:
-    """Return the error of a call with rows, M, a seed and parameters, or None without an error.
+    """Return the message of the error that ``function(X, M, seed, **words)`` would raise.
 
-    The function is not called. Only its signature is checked.
+    Only the signature of the function is checked. The function is not called. The result is None
+    if the arguments match the signature.
     """
     try:
         inspect.signature(function).bind("X", "M", "seed", **words)
@@ -303,7 +314,7 @@ def _fault_of_call(function: Callable[..., Any], words: Mapping[str, Any]) -> st
 
 
 class FunctionFeatures:
-    """A transformer that calls a function ``f(X, M, seed)``."""
+    """Transformer whose features are computed by a function ``f(X, M, seed)``."""
 
     def __init__(
         self, function: Callable[..., Any], M: int, seed: int, words: Mapping[str, Any]
@@ -311,25 +322,26 @@ class FunctionFeatures:
         self.function, self.M, self.seed, self.words = function, M, seed, words
 
     def fit(self, X: Rows, y: Any = None) -> FunctionFeatures:
-        """Return self, because a function has nothing to fit."""
+        """Do nothing and return self, because a function has no parameters to fit."""
         return self
 
     def transform(self, X: Rows) -> Any:
-        """Return the features that the function computes for the rows."""
+        """Return the features that the function computes for the rows X."""
         return self.function(X, self.M, self.seed, **self.words)
 
 
 @estimator
 class ForeignFeatures(RandomFeatures):
-    """A sampler that adapts a method from outside rfbench.
+    """Sampler that computes the features of a feature map from outside rfbench.
+
+    The parameters `kernel` and `feature_map` of the base class `RandomFeatures` have no effect.
 
     Parameters
     ----------
     method : Method
+        The feature map.
     own : mapping
-        Parameters of this method.
-
-    The other parameters belong to `RandomFeatures`. Kernel and feature map have no effect.
+        Parameters of the feature map that override the parameters in `method`.
     """
 
     unbiased: ClassVar[bool] = False
@@ -339,21 +351,21 @@ class ForeignFeatures(RandomFeatures):
 
     @property
     def has_bandwidth(self) -> bool:  # type: ignore[override]
-        """True if the bandwidth changes the rows or the stated parameter of the method."""
+        """True if the features may depend on the bandwidth of the kernel."""
         return bool(self.method.has_bandwidth)
 
     @property
     def approximates_kernel(self) -> bool:  # type: ignore[override]
-        """True if the method's attribute `approximates_kernel` is True."""
+        """True if the feature map declares that products of its features estimate a kernel."""
         return bool(getattr(self.method.thing, "approximates_kernel", False))
 
     @property
     def needs_target(self) -> bool:  # type: ignore[override]
-        """True if the method is declared to use the target."""
+        """True if the feature map declares that its `fit` uses the target."""
         return uses_target(self.make_unfitted())
 
     def make_unfitted(self, **own: Any) -> Any:
-        """Return a new object of the method. Each fit uses its own object."""
+        """Return a new, unfitted transformer. Keyword arguments override its parameters."""
         return self.method.make(self.n_components, self.random_state, **{**self.own, **own})
 
     def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> ForeignMap:
@@ -362,9 +374,9 @@ class ForeignFeatures(RandomFeatures):
     def _draw_sharing(
         self, X: Rows, y: Any, targets: Array | None, random: RandomStreams, shared: Shared
     ) -> ForeignMap:
-        """Fit the method on the rows, and return its feature map.
+        """Fit the user's transformer on the rows X, and return its feature map.
 
-        If the method uses the target, it gets the target y without any conversion.
+        If the transformer uses the target, the original target y is passed to it.
         """
         formula = self.method.formula
         length_scale, note = self.method.find_length_scale(X.shape[1])
@@ -385,7 +397,10 @@ class ForeignFeatures(RandomFeatures):
 
 @dataclass(frozen=True, eq=False)
 class ForeignMap(FittedMap):
-    """The feature map of a fitted method, for rows divided by `scale`. It has `width` columns."""
+    """Feature map of a fitted transformer from outside rfbench.
+
+    The rows are divided by `scale` before they are transformed to `width` features.
+    """
 
     fitted: Any
     scale: float
@@ -393,10 +408,10 @@ class ForeignMap(FittedMap):
 
     @classmethod
     def _from_fitted(cls, fitted: Any, scale: float, X: Rows) -> ForeignMap:
-        """Return the feature map of a fitted method, after a check that rows are independent.
+        """Return the feature map of a fitted transformer.
 
-        Raise MethodError if the features of a row depend on the other rows. The check is needed
-        because the rows are later transformed in blocks of any size.
+        Raise MethodError if the features of a row depend on the other rows that are transformed in
+        the same call, because rows are later transformed in blocks of any size.
         """
         some = _divided(X[:16], scale)
         width = to_feature_matrix(fitted.transform(some[:1]), 1).shape[1]
@@ -418,15 +433,15 @@ class ForeignMap(FittedMap):
 
     @property
     def n_columns(self) -> int:
-        """Number of real-valued columns of the features."""
+        """Number of columns of the feature matrix."""
         return self.width
 
     def astype(self, dtype: Any) -> ForeignMap:
-        """Return the map itself, because the author of the method chooses its dtypes."""
+        """Return the feature map unchanged, because its author chooses the dtypes."""
         return self
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
-        """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
+        """Compute the features of the n rows, and write them into `out`, shape (n, n_columns)."""
         block = to_feature_matrix(self.fitted.transform(_divided(rows, self.scale)), rows.shape[0])
         check_columns(block.shape[1], self.width)
         out[...] = block
@@ -437,13 +452,13 @@ def _divided(rows: Any, scale: float) -> Any:
 
 
 class adapted:
-    """Converts objects with ``forward`` or ``__call__`` to a function f(X, M, seed).
+    """Function f(X, M, seed) that returns M features, from a torch module or a JAX function.
 
     Parameters
     ----------
     build : callable
-        ``build(d, M, seed)`` returns the object for rows with d columns: a torch module, or a
-        function of JAX or numpy that returns the features of rows.
+        Function ``build(d, M, seed)``. For rows with d columns it returns a torch module with M
+        outputs, or a function of JAX or numpy that computes M features of rows.
 
     Examples
     --------
@@ -510,7 +525,7 @@ def _resolved(method: Method) -> dict[str, Any]:
 
 
 def _products(fitted: Callable[[], Any], rows: Array) -> Array:
-    """Return the products of the features of pairs of rows, shape (N_PAIRS,)."""
+    """Return the product of the features of the two rows of each pair, shape (N_PAIRS,)."""
     made = fitted()
     return compute_feature_products(made, rows, *((LABELS,) if uses_target(made) else ()))[0]
 
@@ -518,8 +533,8 @@ def _products(fitted: Callable[[], Any], rows: Array) -> Array:
 def has_scale_dependent_features(method: Method) -> bool:
     """Return True if the products of features change when all rows are divided by 4.
 
-    A method whose products do not change has no bandwidth. The method is run on the rows
-    PROBE_ROWS.
+    A feature map for which the products do not change has no bandwidth. The features are computed
+    for a fixed set of random rows.
     """
 
     def made() -> Any:
@@ -532,18 +547,18 @@ def has_scale_dependent_features(method: Method) -> bool:
 
 
 def measure_bandwidth_exponent(method: Method, name: str, value: Any) -> float:
-    """Return the exponent p of a parameter that is proportional to s^p for the bandwidth s.
+    """Return the exponent p if the parameter `name` has to be proportional to s^p.
 
-    The rows are doubled, and the parameter is multiplied by 2^p. If p is right, the mean products
-    of the features do not change by more than their standard errors. The pairs of rows and the
-    seeds are the same in both measurements. The result is clear only if exactly one p of `POWERS`
-    fits. The kernel has to depend on x - y. No other property of the kernel is assumed.
+    Here s is the bandwidth of the kernel. To test an exponent p, all rows are multiplied by 2 and
+    the parameter by 2^p. If p is right, the mean products of the features of pairs of rows do not
+    change by more than their standard errors. The tested exponents are `POWERS`. The kernel has to
+    depend only on x - y.
 
     Raises
     ------
     MethodError
-        If the value is not a number above 0, the method uses the target, its kernel depends on the
-        position of the rows, or no power or more than one power fits.
+        If `value` is not a number above 0, if the feature map uses the target, if its kernel does
+        not depend only on x - y, or if no exponent or more than one exponent passes the test.
     """
 
     def unknown(why: str) -> MethodError:

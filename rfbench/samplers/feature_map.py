@@ -1,4 +1,4 @@
-"""Fitted feature maps: functions that compute the features of each row independently."""
+"""Fitted feature maps, which compute features for each row of the data independently."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ PAIRED, OFFSET, PLAIN = "paired", "offset", "plain"
 
 
 def to_feature_matrix(features: Any, n: int) -> FloatArray:
-    """Return the output of a transformer for n rows as an array of shape (n, columns)."""
+    """Return the output of a transformer for n rows as a dense array of shape (n, n_columns).
+
+    Raise MethodError if the output has the wrong shape, or values that are not real numbers.
+    """
     block: FloatArray = np.asarray(to_dense(features))
     if block.ndim != 2 or len(block) != n or not block.shape[1]:
         raise MethodError(
@@ -35,9 +38,10 @@ def to_feature_matrix(features: Any, n: int) -> FloatArray:
 
 
 def check_real_values(values: NDArray[Any], what: str) -> None:
-    """Raise MethodError if values are not real numbers. The message starts with `what`.
+    """Raise MethodError if an array contains complex numbers, strings or other objects.
 
-    numpy would convert complex numbers or strings to floats without notice.
+    The error message starts with `what`. Without this check, numpy would convert such values to
+    floats without notice.
     """
     if values.dtype.kind not in "fiub":
         raise MethodError(
@@ -48,7 +52,7 @@ def check_real_values(values: NDArray[Any], what: str) -> None:
 
 
 def check_columns(n_columns: int, expected: int) -> None:
-    """Raise MethodError if a transformer returns a different number of columns than before."""
+    """Raise MethodError if a transformer returns `n_columns` instead of `expected` columns."""
     if n_columns != expected:
         raise MethodError(
             f"A transformer returned {n_columns} columns, but it returned "
@@ -58,26 +62,31 @@ def check_columns(n_columns: int, expected: int) -> None:
 
 
 class FittedMap(ABC):
-    """The result of a sampler's `fit`, with which solvers transform blocks of rows.
+    """Base class of fitted feature maps, which transform rows to features.
+
+    The `fit` of a sampler creates a fitted map.
 
     Attributes
     ----------
     kernel_constant : float
-        Constant that is added to every product of features to estimate the kernel.
+        Constant c of the kernel estimate z(x)'z(y) + c, with the features z(x) of a row x.
     """
 
     @property
     def kernel_constant(self) -> float:
-        """Return 0. A subclass may return a different constant."""
+        """Constant c of the kernel estimate z(x)'z(y) + c, with the features z(x) of a row x.
+
+        The constant is 0 unless a subclass overrides it.
+        """
         return 0.0
 
     @property
     @abstractmethod
     def n_columns(self) -> int:
-        """Number of real-valued columns of the features."""
+        """Number of columns of the feature matrix."""
 
     def bytes_per_row(self, itemsize: int) -> int:
-        """Return the number of bytes per row of features, as the method stores them.
+        """Return the number of bytes that the features of one row need.
 
         Parameters
         ----------
@@ -88,30 +97,32 @@ class FittedMap(ABC):
 
     @abstractmethod
     def astype(self, dtype: Any) -> FittedMap:
-        """Return the map with its arrays converted to the floating-point type `dtype`."""
+        """Return the feature map with its arrays converted to the floating-point type `dtype`."""
 
     def unproject(self, coefficients: FloatArray) -> tuple[FittedMap, FloatArray]:
-        """Return a map and coefficients that give the same predictions with less computation.
+        """Return a feature map and coefficients that give the same predictions at a lower cost.
 
-        If the last step of the map is a product with a matrix, the returned map omits this step.
-        The returned coefficients are then the product of the matrix and `coefficients`.
+        If the last step of this feature map is a product with a matrix, the returned map omits this
+        step, and the returned coefficients are the product of the matrix and `coefficients`.
+        Otherwise the map and the coefficients are returned unchanged.
 
         Parameters
         ----------
         coefficients : array of shape (n_columns, k)
+            Coefficients of k linear models of the features.
         """
         return self, coefficients
 
     @abstractmethod
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
-        """Write the features of rows, shape (n, d), into `out`, shape (n, n_columns)."""
+        """Compute the features of the n rows, and write them into `out`, shape (n, n_columns)."""
 
     def as_torch(self) -> Any:
-        """Return the map as a `torch.nn.Module`, from rows (..., n, d) to (..., n, n_columns).
+        """Return a `torch.nn.Module` that computes the same features.
 
-        The arrays of the map become buffers of the same dtype. The module is differentiable with
-        respect to the rows, so that any sampler can be part of a network or of a kernel in
-        GPyTorch.
+        The module maps rows of shape (..., n, d) to features of shape (..., n, n_columns). The
+        features are differentiable with respect to the rows, as needed in a network. The arrays
+        of the feature map become buffers of the module, with the same dtype.
 
         Raises
         ------
@@ -126,47 +137,57 @@ class FittedMap(ABC):
         )
 
     def transform(self, rows: Rows) -> FloatArray:
-        """Return the features of the rows, shape (n, n_columns), in the dtype of the rows."""
+        """Return the features of the n rows, shape (n, n_columns), in the dtype of the rows."""
         out = np.empty((rows.shape[0], self.n_columns), dtype=rows.dtype)
         self.transform_into(rows, out)
         return out
 
 
 class Projection(ABC):
-    """Frequencies that are defined by a fast product with rows instead of an explicit matrix."""
+    """Base class of frequencies w that are not stored as a matrix.
+
+    A subclass computes the products w'x of the frequencies and the rows x by a fast transform.
+    """
 
     @abstractmethod
     def compute_frequencies(self) -> Array:
-        """Return all frequencies as a matrix, shape (d, n_frequencies)."""
+        """Return all frequencies as a matrix of shape (d, n_frequencies)."""
 
     @abstractmethod
     def project(self, rows: Rows, chosen: NDArray[Any], out: FloatArray) -> None:
-        """Write the phases w'x of the chosen frequencies into ``out``, shape (n, len(chosen))."""
+        """Write the products w'x of the chosen frequencies w and the rows x into `out`.
+
+        `chosen` contains the indices of the frequencies. `out` has the shape (n, len(chosen)).
+        """
 
 
 @dataclass(frozen=True)
 class FeatureMap(FittedMap):
-    """Random features that are defined by frequencies.
+    """Random features of a row x that are functions of the products w'x with M frequencies w.
 
-    With M frequencies, column m of the ``offset`` map is ``scale * cos(w_m'x + b_m)``. The
-    ``paired`` map has 2M columns: all ``scale * cos(w_m'x)``, then all ``scale * sin(w_m'x)``. The
-    ``plain`` layout is for arc-cosine and coordinate features and for ``scale * tanh(w_m'x +
-    b_m)``. Finally each column is multiplied by its weight.
+    In the ``offset`` layout, column m is ``scale * cos(w_m'x + b_m)`` with an offset b_m. The
+    ``paired`` layout has 2M columns: all ``scale * cos(w_m'x)``, then all ``scale * sin(w_m'x)``.
+    The ``plain`` layout has one column per frequency, for arc-cosine and coordinate features and
+    for ``scale * tanh(w_m'x + b_m)``. If weights are given, each column is multiplied by its
+    weight.
 
     Attributes
     ----------
     feature : {'wave', 'arc-cosine', 'coordinate', 'tanh', 'exp'}
     layout : {'offset', 'paired', 'plain'}
     frequencies : array of shape (d, M)
-        For coordinate features, the column indices of X, shape (M,). If there is a projection, the
-        indices of its frequencies, shape (M,).
+        The frequencies w. For coordinate features, M column indices of the data. If `projection` is
+        given, the M indices of frequencies of the projection.
     offsets : array of shape (M,) or None
+        The offsets b_m.
     scale : float
+        Factor of all columns.
     weights : array of shape (n_columns,) or None
+        Factor of each column.
     order : int
         Order of the arc-cosine features.
     projection : Projection or None
-        Object that computes the phases w'x faster than a matrix product.
+        Object that computes the products w'x faster than a matrix product.
     number_type : str
         Floating-point type of the features if `frequencies` contains indices.
     """
@@ -183,28 +204,34 @@ class FeatureMap(FittedMap):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Floating-point type of the map's arrays."""
+        """Floating-point type of the arrays of the feature map."""
         own = self.frequencies.dtype
         return own if own.kind == "f" else np.dtype(self.number_type)
 
     @property
     def n_frequencies(self) -> int:
-        """Number of frequencies, which papers call M."""
+        """Number M of frequencies."""
         return int(self.frequencies.shape[-1])
 
     @property
     def n_columns(self) -> int:
-        """Number of real-valued columns of the features."""
+        """Number of columns of the feature matrix."""
         return self.n_frequencies * (2 if self.layout == PAIRED else 1)
 
     def find_columns(self, chosen: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the column indices of the chosen frequencies."""
+        """Return the indices of the feature columns that belong to the chosen frequencies.
+
+        `chosen` contains indices of frequencies. A frequency has two columns in the paired layout.
+        """
         if self.layout == PAIRED:
             return np.concatenate([chosen, chosen + self.n_frequencies])
         return chosen
 
     def select(self, chosen: NDArray[np.intp]) -> FeatureMap:
-        """Return a map with only the chosen frequencies. The scale and the weights are kept."""
+        """Return a feature map with only the chosen frequencies.
+
+        `chosen` contains indices of frequencies. The scale and the weights do not change.
+        """
         return replace(
             self,
             frequencies=self.frequencies[..., chosen],
@@ -213,18 +240,21 @@ class FeatureMap(FittedMap):
         )
 
     def times(self, factor: float) -> FeatureMap:
-        """Return a map with every column multiplied by `factor`."""
+        """Return a feature map with every column multiplied by `factor`."""
         return replace(self, scale=self.scale * factor)
 
     def with_weights(self, weights: Array) -> FeatureMap:
-        """Return a map with the columns of frequency m multiplied by weights[m]."""
+        """Return a feature map with the columns of frequency m multiplied by ``weights[m]``."""
         # The cosine and the sine of a frequency w get the same weight. With different weights, the
         # products of features would no longer be proportional to cos(w'(x - y)).
         columns = np.tile(weights, 2) if self.layout == PAIRED else weights
         return replace(self, weights=columns if self.weights is None else self.weights * columns)
 
     def to_offset(self) -> FeatureMap:
-        """Convert a paired map to an offset map with the same columns, by sin t = cos(t - pi/2)."""
+        """Return a feature map in the offset layout that computes the same columns.
+
+        In the paired layout, each sine becomes a cosine by sin t = cos(t - pi/2).
+        """
         if self.layout != PAIRED:
             return self
         return replace(
@@ -235,10 +265,10 @@ class FeatureMap(FittedMap):
         )
 
     def compute_columns_and_slopes(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
-        """Return the columns of an offset map and their derivatives with respect to the phases.
+        """Return the features of the rows and their derivatives, both of shape (n, n_columns).
 
-        The shape of the columns and of the derivatives is (n, n_columns). The rows are projected
-        only once.
+        The features are scale * cos(t + b) for the products t = w'x of frequencies and rows. The
+        derivatives are with respect to t.
         """
         from rfbench.compute import waves
 
@@ -254,12 +284,12 @@ class FeatureMap(FittedMap):
         return columns, slopes
 
     def split(self, size: int) -> Iterator[FeatureMap]:
-        """Yield maps with at most ``size`` consecutive frequencies each."""
+        """Yield feature maps that each have at most `size` consecutive frequencies of this map."""
         for start in range(0, self.n_frequencies, size):
             yield self.select(np.arange(start, min(start + size, self.n_frequencies)))
 
     def astype(self, dtype: Any) -> FeatureMap:
-        """Return the map with its arrays converted to the floating-point type `dtype`."""
+        """Return the feature map with its arrays converted to the floating-point type `dtype`."""
         # For coordinate features and for fast projections, `frequencies` contains indices. Indices
         # stay integers and are not converted.
         numbers = self.feature == "coordinate" or self.projection is not None
@@ -272,7 +302,7 @@ class FeatureMap(FittedMap):
         )
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
-        """Write the features of rows, shape (n, d), into `out`, shape (n, n_columns)."""
+        """Compute the features of the n rows, and write them into `out`, shape (n, n_columns)."""
         if self.feature == "coordinate":
             columns: NDArray[Any] = self.frequencies
             if isinstance(rows, np.ndarray):
@@ -307,14 +337,17 @@ class FeatureMap(FittedMap):
             out *= self.weights
 
     def as_torch(self) -> Any:
-        """Return the feature map as a `torch.nn.Module`. See `FittedMap.as_torch`."""
+        """Return a `torch.nn.Module` that computes the same features of rows."""
         # The torch module computes the same features as `FeatureMap.transform_into`. A subclass
         # that overrides this method therefore needs its own `as_torch`.
         own = type(self).transform_into is not FeatureMap.transform_into
         return super().as_torch() if own else make_torch_map(self)
 
     def accumulate_equations(self, rows: Rows, targets: Array | None = None) -> NormalEquations:
-        """Return the normal equations of the features of rows, for targets of shape (n, k)."""
+        """Return the normal equations for regressions of k targets on the features of the n rows.
+
+        `targets` has the shape (n, k). By default, there are no targets.
+        """
         from rfbench.compute.gram import accumulate_normal_equations
 
         Y = np.empty((rows.shape[0], 0)) if targets is None else targets
@@ -322,7 +355,10 @@ class FeatureMap(FittedMap):
         return accumulate_normal_equations(transform, rows, Y, self.n_columns, dtype=rows.dtype)
 
     def _project(self, rows: Rows, out: FloatArray | None = None) -> FloatArray:
-        """Return the phases w'x, shape (n, M). If ``out`` is given, it contains the phases."""
+        """Return the products w'x of the M frequencies w and the n rows x, shape (n, M).
+
+        If `out` is given, the products are written into it.
+        """
         if self.projection is not None:
             if out is None:
                 out = np.empty((rows.shape[0], self.n_frequencies), dtype=rows.dtype)
@@ -344,9 +380,9 @@ class FeatureMap(FittedMap):
 
 
 def make_torch_map(features: FeatureMap, matrix: FloatArray | None = None) -> Any:
-    """Return a torch module of the features, multiplied by `matrix` if it is given.
+    """Return a torch module that computes the given features of rows.
 
-    The shape of `matrix` is (n_columns, l).
+    If `matrix`, shape (n_columns, l), is given, the features are multiplied by it.
     """
     try:
         from rfbench.samplers.torch_map import TorchMap
@@ -361,16 +397,19 @@ def make_torch_map(features: FeatureMap, matrix: FloatArray | None = None) -> An
 
 @dataclass(frozen=True, eq=False)
 class PrecomputedFeatures:
-    """Features of the training set that were computed for the scores and can be reused.
+    """Features of the training rows that a sampler computed during its fit and stored.
+
+    The sampler computes many candidate columns, and selects some of them as features. A solver that
+    is fitted on the same rows reads the stored columns.
 
     Attributes
     ----------
     rows : array or CSR matrix of shape (n, d)
         The rows that were passed to `fit`.
     columns : array of shape (n, l)
-        The unnormalized columns of the pool.
+        All candidate columns, before they are multiplied by factors.
     chosen : array of shape (n_columns,)
-        Indices of the columns that became features.
+        Indices of the candidate columns that became features.
     factors : array of shape (n_columns,)
         Factors by which these columns are multiplied.
     """
@@ -382,6 +421,6 @@ class PrecomputedFeatures:
 
     @property
     def feature_map_(self) -> FeatureMap:
-        """Map that selects columns of the pool and multiplies them by the factors."""
+        """Feature map that selects the chosen candidate columns and applies the factors."""
         chosen: NDArray[Any] = self.chosen
         return FeatureMap("coordinate", PLAIN, chosen, weights=self.factors)

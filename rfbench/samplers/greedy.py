@@ -1,4 +1,4 @@
-"""Greedy selection of random features: orthogonal matching pursuit from a pool."""
+"""Greedy selection of random features by orthogonal matching pursuit."""
 
 from __future__ import annotations
 
@@ -23,28 +23,27 @@ from rfbench.samplers.pool import PooledFeatures, sum_cosine_and_sine_columns
     forms=(CheckCase({"pool_size": 40}), CheckCase({"pool_size": 40, "center_target": True})),
 )
 class Greedy(PooledFeatures):
-    r"""The M features of a pool that orthogonal matching pursuit selects, one at a time.
+    r"""M features that orthogonal matching pursuit selects from a random pool, one at a time.
 
-    Let R be the residual of the least-squares fit on the selected features (R = Y at first). The
-    next feature is the candidate with the largest :math:`|z_m^\top R|`, the gradient of the squared
-    loss. If candidates differ only by rounding errors, the first candidate is selected. Then the
-    fit is updated. The computation uses :math:`Z^\top Z` and :math:`Z^\top Y` of the pool on the
-    scoring rows, and a Cholesky factor that grows with every step. The total cost is O(n M0^2 + M0
-    M^2). A smaller selection consists of the first features of a larger selection.
+    Each step computes the residual R of the least-squares fit of the target on the features that
+    are selected so far. The next feature is the candidate with the largest :math:`|z_m^\top R|`,
+    where :math:`z_m` contains the values of candidate m on the training rows. The M features are
+    the first features of every larger selection with the same seed. The cost is O(n M0^2 + M0 M^2)
+    for n rows and M0 candidates.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
         Bandwidth (length scale) of the kernel, or the rule that computes the bandwidth from the
         training set.
     feature_map : {'offset', 'paired'}, default='offset'
-        Type of the features. For the paired map the squares of the cos and sin columns are added,
-        and both columns are selected. For several target columns the squares are summed over the
-        columns. These two rules are our choices.
+        Type of the features. In the paired map, a frequency is selected with its cos and its sin
+        column. The squares of :math:`z_m^\top R` of both columns are then added. For several target
+        columns, the squares are summed over the target columns. These rules are our choices.
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0
@@ -54,7 +53,8 @@ class Greedy(PooledFeatures):
     normalize : {False}, default=False
         If False, :math:`z_m^\top R` is not divided by :math:`|z_m|`. This is our choice.
     center_target : bool, default=False
-        Subtract the mean of the target. This is our choice, because the paper does not state it.
+        If True, the mean of the target is subtracted from the target. The default is our choice,
+        because the paper does not state it.
 
     Attributes
     ----------
@@ -115,19 +115,19 @@ class Greedy(PooledFeatures):
 
 
 class Pursuit:
-    r"""Orthogonal matching pursuit: correlations of all columns with the residual of the fit.
+    r"""State of orthogonal matching pursuit, which selects columns of a matrix Z one at a time.
 
-    Let Z be the matrix of all columns, and Y the target. Let q_1, q_2, ... be the selected columns
-    after orthonormalization. Then :math:`w_k = Z^\top q_k` is column k of the Cholesky factor,
-    extended to all columns of Z. The correlations with the residual R are :math:`Z^\top R = Z^\top
-    Y - \sum_k w_k q_k^\top Y`.
+    The state contains the products :math:`Z^\top R`. R is the residual of the least-squares fit of
+    the target Y on the selected columns. The products are updated whenever a column is added. With
+    the selected columns q_1, q_2, ... after orthonormalization, :math:`Z^\top R = Z^\top Y - \sum_k
+    w_k q_k^\top Y`, where :math:`w_k = Z^\top q_k`.
 
     Parameters
     ----------
     gram : array of shape (p, p)
-        Z'Z.
+        The Gram matrix Z'Z of the p columns.
     moment : array of shape (p, t)
-        Z'Y.
+        The products Z'Y for t target columns.
     most : int
         Maximum number of columns that are selected.
     """
@@ -146,11 +146,11 @@ class Pursuit:
         self._size = 0
 
     def _compute_energies(self) -> Array:
-        """Return the squared correlation |z_m'R|^2 of every column, shape (p,)."""
+        """Return |z_m'R|^2 for every column z_m, shape (p,), with the current residual R."""
         return np.asarray((self._correlations**2).sum(axis=1))
 
     def add_column(self, column: int) -> None:
-        """Add a column to the fit, and update the correlations of all columns."""
+        """Add a column to the selected columns, and update the products Z'R with the residual R."""
         basis = self._basis[: self._size]
         projected = self._gram[column] - basis[:, column] @ basis
         square = projected[column]

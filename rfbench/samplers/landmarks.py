@@ -1,4 +1,8 @@
-"""Landmarks for the Nystroem method: rows drawn by leverage, random pivots, k-means centroids."""
+"""Functions that choose the landmarks of the Nystroem method.
+
+The landmarks are rows drawn by their ridge leverage scores, randomly chosen pivots of a Cholesky
+factorization, or centroids of k-means.
+"""
 
 from __future__ import annotations
 
@@ -39,16 +43,17 @@ FACTOR_BYTES = 2**31
 
 
 def compute_kernel_diagonal(kernel: Kernel, X: Rows) -> Array:
-    """Return k(x, x) for each row x, shape (n,)."""
+    """Return the kernel value k(x, x) for each row x of `X`, shape (n,)."""
     starts = range(0, X.shape[0], DIAGONAL_ROWS)
     blocks = (X[start : start + DIAGONAL_ROWS] for start in starts)
     return np.concatenate([np.diag(kernel(block, block)) for block in blocks])
 
 
 def compute_schur_diagonal(kernel: Kernel, X: Rows, sample: Rows, shifts: Any) -> Array:
-    """Return the diagonal of a Schur complement for the rows X and a sample T, shape (n,).
+    """Return the part of k(x, x) that a sample T of rows does not explain, for each row x of `X`.
 
-    The elements are k_ii - k_iT (K_TT + diag(shifts))^-1 k_Ti.
+    For row i, the result is k_ii - k_iT (K_TT + diag(shifts))^-1 k_Ti, with kernel values k. These
+    numbers are the diagonal of a Schur complement, shape (n,).
     """
     n, size = X.shape[0], sample.shape[0]
     shifted = kernel(sample, sample)
@@ -64,14 +69,15 @@ def compute_schur_diagonal(kernel: Kernel, X: Rows, sample: Rows, shifts: Any) -
 def draw_by_recursive_leverage(
     kernel: Kernel, X: Rows, m: int, generator: Any
 ) -> tuple[NDArray[np.intp], Array]:
-    """Draw m < n rows by recursive ridge leverage. Return their indices and the scores of all rows.
+    """Draw m of the n rows with probabilities proportional to approximate ridge leverage scores.
 
-    The scores are at most 1. This is algorithm 3 of Musco and Musco, Recursive Sampling for the
-    Nystroem Method, NIPS 2017, as in the code of the authors. The algorithm processes nested halves
-    of the rows, from the smallest to all rows. In each half, the leverage of its rows is estimated
-    from the weighted landmarks of the previous half. The penalty is computed from the eigenvalues
-    of the weighted kernel matrix of these landmarks. It is the sum of all eigenvalues except the k
-    largest, divided by k = m / (4 log m).
+    The result contains the indices of the m rows, and the scores of all n rows, which are at most
+    1. The method is algorithm 3 of Musco and Musco, Recursive Sampling for the Nystroem Method,
+    NIPS 2017, as in the code of the authors. Scores are first computed for a small random subset of
+    the rows. The size of the subset is then doubled until it contains all rows. In each step,
+    weighted landmarks of the previous subset approximate the kernel matrix. The ridge penalty is
+    the sum of all eigenvalues except the k largest of the landmarks' weighted kernel matrix,
+    divided by k = m / (4 log m).
     """
     n = X.shape[0]
     oversampling = np.log(max(m, 2))
@@ -114,10 +120,11 @@ def _penalty(weighted: Array, k: int) -> float:
 def compute_centroids(
     X: Rows, m: int, rows: np.random.Generator, selection: np.random.Generator
 ) -> tuple[Array, int]:
-    """Return at most m k-means centroids, shape (k, d), and the number of rows used.
+    """Return at most m centroids of k-means, and the number of rows from which they are computed.
 
-    The method is k-means++ and at most 20 rounds of Lloyd's algorithm, on at most max(m, 20,000)
-    rows. If there are at most m distinct rows, these rows are the centroids. Centroids are dense.
+    k-means++ and at most 20 iterations of Lloyd's algorithm are used, on a random sample of at most
+    max(m, 20,000) rows of `X`. If the sample has at most m distinct rows, these rows are returned.
+    The generator `rows` draws the sample, and `selection` draws the seed of k-means.
     """
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
@@ -147,10 +154,10 @@ def compute_centroids(
 
 
 def count_pivot_rows(m: int) -> int:
-    """Return the number of rows among which m pivots are chosen.
+    """Return the maximum number of rows from which m pivot rows should be chosen.
 
-    For this number of rows, the Cholesky factor needs at most 2 GiB. The number is at least 2 m,
-    even if the factor then needs more memory.
+    The limit keeps the memory of the Cholesky factor, 8 m bytes per row, at or below 2 GiB. The
+    limit is at least 2 m, even if the factor then needs more memory.
     """
     return max(2 * m, FACTOR_BYTES // (8 * m))
 
@@ -158,26 +165,27 @@ def count_pivot_rows(m: int) -> int:
 def choose_pivots(
     kernel: Kernel, X: Rows, m: int, block_size: int, generator: np.random.Generator
 ) -> NDArray[np.intp]:
-    r"""Return the indices of at most m pivot rows, in the order in which they were chosen.
+    r"""Return the indices of at most m rows that randomly pivoted Cholesky chooses, in this order.
 
-    The next row is row s with the probability :math:`r_s / \sum_i r_i`, where :math:`r_i = k_{ii} -
-    k_{iS} K_{SS}^{-1} k_{Si}` is the residual of row i given the set S of chosen rows (Chen,
-    Epperly, Tropp and Webber, Randomly pivoted Cholesky, CPAM 2025, algorithm 2.1). Fewer than m
-    rows are chosen if the sum of r falls to 1e-13 of its first value.
+    Rows are chosen one after another. The probability of row i is proportional to its residual
+    :math:`r_i = k_{ii} - k_{iS} K_{SS}^{-1} k_{Si}`, the part of the kernel value :math:`k_{ii}`
+    that the set S of already chosen rows does not explain (Chen, Epperly, Tropp and Webber,
+    Randomly pivoted Cholesky, CPAM 2025, algorithm 2.1). Fewer than m rows are chosen if the sum of
+    the residuals falls to 1e-13 of its first value.
 
     Parameters
     ----------
     block_size : int
-        Number of rows that are proposed at once, independently, with the current r. Proposed rows
-        are then accepted or rejected in turn. The probability of accepting row s is its residual
-        r_s at this time, divided by r_s when the rows were proposed. The distribution of the chosen
-        rows is the same as with one proposal at a time (Epperly, Tropp and Webber, arXiv
+        Number of rows that are proposed at once, with probabilities proportional to their current
+        residuals. Each proposed row is then accepted or rejected. The probability of accepting it
+        is its residual at this time, divided by its residual when it was proposed. The distribution
+        of the chosen rows does not depend on the block size (Epperly, Tropp and Webber, arXiv
         2410.03969, algorithm 2.2).
 
     Raises
     ------
     MemoryLimitError
-        If the factor, which has 8 m n bytes, does not fit into memory.
+        If the Cholesky factor, which has 8 m n bytes, does not fit into memory.
     """
     n = X.shape[0]
     check_memory_fits(
@@ -209,10 +217,11 @@ def choose_pivots(
 
 
 def _accept(left: Array, uniform: Array) -> list[int]:
-    """Return the indices of the accepted proposals. Write their Cholesky factor into `left`.
+    """Accept or reject each of b proposed rows at random, and return the indices of accepted rows.
 
-    `left` contains the residual kernel matrix of the proposed rows, shape (b, b). `uniform` has one
-    random number per proposal.
+    `left` is the residual kernel matrix of the proposed rows, shape (b, b), and is overwritten with
+    the Cholesky factor of the accepted rows. `uniform` has a random number between 0 and 1 for each
+    proposed row.
     """
     then = left.diagonal().copy()
     accepted = []

@@ -1,7 +1,8 @@
-"""The length scale of a feature map with an unknown kernel, measured from feature products.
+"""Measurement of the length scale of a feature map z with an unknown kernel.
 
-The length scale is the distance |x - y| at which the mean of z(x)'z(y) is exp(-1/2) times the mean
-of z(x)'z(x). For features of a Gaussian kernel the length scale is the bandwidth.
+The length scale is the distance |x - y| of two rows at which the mean of the product z(x)'z(y) is
+exp(-1/2) times the mean of z(x)'z(x). For features of a Gaussian kernel, the length scale is the
+bandwidth.
 """
 
 from __future__ import annotations
@@ -53,7 +54,10 @@ SHIFT = 3.0
 
 @contextlib.contextmanager
 def _seed_globals(seed: int) -> Iterator[None]:
-    """Seed the random generators of Python and numpy, and restore their states at the end."""
+    """Seed the global random generators of Python and numpy within a ``with`` statement.
+
+    The previous states of the generators are restored at the end.
+    """
     before = random.getstate(), np.random.get_state()  # noqa: NPY002
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002
@@ -65,10 +69,10 @@ def _seed_globals(seed: int) -> Iterator[None]:
 
 
 def compute_feature_products(transformer: Any, rows: Array, *target: Array) -> tuple[Array, Array]:
-    """Fit a map on rows. Return the feature products of row pairs, and of rows with themselves.
+    """Fit a transformer z on n rows, and return inner products of the features of these rows.
 
-    Row i of the first half and row i of the second half form a pair. The shape of the two results
-    is (n / 2,) and (n,).
+    The first result contains z(x)'z(y) for n / 2 pairs: row i of the first half is x, and row i of
+    the second half is y. The second result contains z(x)'z(x) for all n rows x.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -79,26 +83,25 @@ def compute_feature_products(transformer: Any, rows: Array, *target: Array) -> t
 
 
 def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
-    """Return the length scale of a map, rounded to a power of 2^(1/8).
+    """Return the length scale of a feature map, rounded to a power of 2^(1/8).
 
-    Products of features are measured at pairs of rows. A pair is centered at a point drawn from a
-    normal distribution and has a random direction. The same pairs and seeds are used for all
-    distances, and in every call. The map is fitted on 128 rows, with 4 seeds at each of at most 20
-    distances, and then with 24 to 528 seeds.
+    The length scale is the distance of two rows at which the mean product of their features is
+    exp(-1/2) times the mean product at distance 0. The features are computed for random pairs of
+    rows at different distances, with several seeds of the feature map. The pairs and the seeds are
+    the same in every call.
 
     Parameters
     ----------
     make : callable
-        Function that returns an object with fit and transform and ``2 * PAIRS`` features for a
-        seed.
+        Function ``make(seed)`` that returns an unfitted transformer with ``2 * PAIRS`` features.
     d : int
-        Number of columns.
+        Number of columns of the rows.
 
     Raises
     ------
     Exception
-        The error of the map, if the map fails for each of the first seeds. Later seeds that fail
-        are skipped, because a decomposition may not converge.
+        The error of the transformer, if it fails for all of the first seeds. If only some seeds
+        fail, these seeds are skipped.
     MethodError
         If the mean product does not decrease to exp(-1/2), if it depends on the position of the
         rows, or if two standard errors of the length scale exceed 2 %.
@@ -121,7 +124,11 @@ def measure_length_scale(make: Callable[[int], Any], d: int) -> float:
         return float(products.mean()), float(squares.mean())
 
     def compute_excess(part: int, seeds: int = FEW_SEEDS, shift: float = 0.0) -> Array:
-        """Return (products - `FALLEN` * squares) / squares per seed; NaN for failed seeds."""
+        """Return the amount by which the mean product of features exceeds its target, per seed.
+
+        The target is `FALLEN` times the mean product of a row's features with themselves. The
+        amounts are divided by this mean product. Seeds that failed have NaN.
+        """
         products, squares = np.transpose([compute_means(part, s, shift) for s in range(seeds)])
         if failures and np.isnan(products).all():
             raise failures[-1]

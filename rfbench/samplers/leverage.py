@@ -1,4 +1,4 @@
-"""Features drawn from a pool by ridge leverage scores, or by scores that need no matrix inverse."""
+"""Random features drawn from a pool of candidates by ridge leverage scores or cheaper scores."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ INVERSE = "inverse"
 
 @estimator
 class WeightedPool(ScoredFeatures):
-    r"""Base class of the samplers that draw features from a pool with probabilities q and weights.
+    r"""Base class of the samplers that draw features from a pool with unequal probabilities.
 
-    The pool has l frequencies with unnormalized columns :math:`z_i` (for the paired map, a cos and
-    a sin column per frequency). s frequencies are drawn with the probabilities :math:`q_i = p_i /
-    \sum_j p_j`. The columns are :math:`z_i / \sqrt{s\, l\, q_i}`, so that the kernel estimate stays
-    unbiased.
+    The pool contains l random frequencies. A subclass computes a score :math:`p_i` of each
+    frequency. Then s frequencies are drawn with the probabilities :math:`q_i = p_i / \sum_j p_j`.
+    The feature column :math:`z_i` of a drawn frequency is divided by :math:`\sqrt{s\, l\, q_i}`, so
+    that the kernel estimate is unbiased.
 
     Parameters
     ----------
@@ -50,33 +50,31 @@ class WeightedPool(ScoredFeatures):
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0
-        Number or fraction of the training rows from which the scores are computed. n in the formula
-        of the scores is this number.
+        Number n, or fraction, of the training rows from which the scores are computed.
     pool_size : int or None, default=None
-        Number l of frequencies in the pool. The default is n_components, as in the experiments of
+        Number l of frequencies in the pool. By default it is n_components, as in the experiments of
         Liu et al. (2020).
     replace : {True}, default=True
         Features are drawn with replacement.
     reweight : {True, 'inverse'}, default=True
-        True: multiply by :math:`\sqrt{p_0/q_i}`, with the uniform distribution :math:`p_0` (1/l, or
-        1/(2l) over columns). ``inverse``: multiply by :math:`1/\sqrt{q_i}`. This factor is larger
-        by the square root of the number of candidates. Its effect is the same as dividing a fixed
-        penalty by the number of candidates.
+        Factor of a drawn column. True: :math:`\sqrt{p_0/q_i}`, with the uniform probability
+        :math:`p_0` (1/l, or 1/(2l) with per_column). ``inverse``: :math:`1/\sqrt{q_i}`, which has
+        the same effect as dividing the penalty of a ridge regression by the number of candidates.
     resample : bool, default=True
         True: draw features from the pool. False: keep every column of the pool, multiplied by
         :math:`1/\sqrt l` and its weight. The number of columns then depends on pool_size.
     per_column : bool, default=False
         Score, draw and weight the cos and the sin column of a frequency separately. The
-        probabilities q of all 2l columns sum to 1, and 2 n_components columns are drawn. This has
-        an effect only for the paired map.
+        probabilities q of all 2l columns sum to 1, and 2 n_components columns are drawn. The
+        parameter has an effect only for the paired map.
 
     Attributes
     ----------
     scores_ : array of shape (l,), or (n_columns of the pool,) with per_column
-        The scores p. Values below machine epsilon times the mean are replaced by this limit,
-        because a column that is zero on all rows would get an infinite weight.
+        The scores p. Scores below machine epsilon times the mean score are replaced by this limit,
+        because a column that is zero on all rows would otherwise get an infinite weight.
     pool_weights_ : array of the shape of scores_
-        The probabilities q.
+        The probabilities q with which the frequencies (or columns) are drawn.
     """
 
     revision: ClassVar[int] = 2
@@ -123,7 +121,10 @@ class WeightedPool(ScoredFeatures):
         return replaced(kept.times(scale), weights=weights)
 
     def _room_for(self, pool: FeatureMap, X: Rows) -> FloatArray | None:
-        """Return an array for the features of all rows, or None if the array would be too large."""
+        """Return an empty array for the features of all rows of X.
+
+        The result is None if the array would not fit into memory.
+        """
         shape = (X.shape[0], pool.n_columns)
         if can_hold_in_memory(float(X.dtype.itemsize) * shape[0] * shape[1]):
             return np.empty(shape, X.dtype)
@@ -134,9 +135,10 @@ class WeightedPool(ScoredFeatures):
     def _column_scores(
         self, pool: FeatureMap, rows: Rows, targets: Array, formed: FloatArray | None
     ) -> Array:
-        """Return the scores p of the unnormalized columns of the pool.
+        """Return the score of each feature column of the pool.
 
-        If `formed` is an array, the columns are also written into it.
+        The scores are computed from the given rows and their targets. If `formed` is an array, the
+        feature columns are also written into it.
         """
 
 
@@ -157,21 +159,16 @@ class WeightedPool(ScoredFeatures):
     ),
 )
 class LeverageRFF(WeightedPool):
-    r"""Random Fourier features drawn by their ridge leverage score.
+    r"""Random Fourier features drawn with probabilities proportional to ridge leverage scores.
 
-    Let Z be the n x l matrix of the unnormalized columns of the pool. The score of column i is
+    Let Z be the matrix of the l feature columns of a pool of candidates on n training rows. The
+    ridge leverage score of column i is
 
-    .. math:: p_i = \big(Z^\top Z (\tfrac1l Z^\top Z + n \lambda I)^{-1}\big)_{ii},
+    .. math:: p_i = \big(Z^\top Z (\tfrac1l Z^\top Z + n \lambda I)^{-1}\big)_{ii}.
 
-    The score is l times element i of the diagonal of :math:`G (G + n \lambda I)^{-1}`, where
-    :math:`G = Z^\top Z / l` is the Gram matrix of the columns scaled by :math:`1/\sqrt l`. The
-    score of a frequency in the paired map is the sum over its cos and sin columns. The cost is O(n
-    l^2 + l^3).
-
-    The published numbers of the paper for this method are obtained with ``resample=False,
-    per_column=True, reweight='inverse', alpha=0.05, feature_map='paired'``. These features are all
-    2s base columns :math:`\sqrt{1/s}[\cos, \sin]` of s frequencies, multiplied by
-    :math:`1/\sqrt{q_i}`.
+    In the paired map, the score of a frequency is the sum of the scores of its cos and its sin
+    column. Drawn features are divided by the square root of their probability. The cost is
+    O(n l^2 + l^3).
 
     Parameters
     ----------
@@ -189,27 +186,31 @@ class LeverageRFF(WeightedPool):
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0
-        Number or fraction of the training rows from which the scores are computed. n in the formula
-        of the scores is this number.
+        Number n, or fraction, of the training rows from which the scores are computed.
     pool_size : int or None, default=None
-        Number l of frequencies in the pool. The default is n_components, as in the experiments of
+        Number l of frequencies in the pool. By default it is n_components, as in the experiments of
         Liu et al. (2020).
     replace : {True}, default=True
         Features are drawn with replacement.
     reweight : {True, 'inverse'}, default=True
-        True: multiply by :math:`\sqrt{p_0/q_i}`, with the uniform distribution :math:`p_0` (1/l, or
-        1/(2l) over columns). ``inverse``: multiply by :math:`1/\sqrt{q_i}`. This factor is larger
-        by the square root of the number of candidates. Its effect is the same as dividing a fixed
-        penalty by the number of candidates.
+        Factor of a drawn column. True: :math:`\sqrt{p_0/q_i}`, with the uniform probability
+        :math:`p_0` (1/l, or 1/(2l) with per_column). ``inverse``: :math:`1/\sqrt{q_i}`, which has
+        the same effect as dividing the penalty of a ridge regression by the number of candidates.
     resample : bool, default=True
         True: draw features from the pool. False: keep every column of the pool, multiplied by
         :math:`1/\sqrt l` and its weight. The number of columns then depends on pool_size.
     per_column : bool, default=False
         Score, draw and weight the cos and the sin column of a frequency separately. The
-        probabilities q of all 2l columns sum to 1, and 2 n_components columns are drawn. This has
-        an effect only for the paired map.
+        probabilities q of all 2l columns sum to 1, and 2 n_components columns are drawn. The
+        parameter has an effect only for the paired map.
     alpha : float, default=0.05
         The penalty :math:`\lambda` of the score, which is multiplied by n.
+
+    Notes
+    -----
+    Table 3 of Liu et al. (2020) is obtained with ``resample=False, per_column=True,
+    reweight='inverse', alpha=0.05, feature_map='paired'``. No features are then drawn. Each cos or
+    sin column of the s frequencies has the factor :math:`1/\sqrt{s\, q_i}`.
 
     References
     ----------
@@ -266,22 +267,16 @@ class LeverageRFF(WeightedPool):
     ),
 )
 class SurrogateLeverage(WeightedPool):
-    r"""Random Fourier features drawn by a surrogate of their ridge leverage score.
+    r"""Random Fourier features drawn by a score that is cheaper than the ridge leverage score.
 
-    Let :math:`z_i` be the unnormalized columns of the pool and y the target. The score of column i
-    is
+    Let :math:`z_i` be column i of a pool of l candidates on n training rows, and y the target. The
+    score of column i is one of
 
     .. math::
-        p_i = |y^\top z_i|^2 + n |z_i|^2 \quad (12), \qquad p_i = |y^\top z_i|^2 \quad (14),
+        p_i = |y^\top z_i|^2 + n |z_i|^2 \quad (12), \qquad p_i = |y^\top z_i|^2 \quad (14).
 
-    In the paired map the score of a frequency is the sum over its cos and sin columns. If there are
-    several target columns, the score is summed over them. This is our choice, because the paper
-    has only one target column.
-    The cost is O(n l).
-
-    The published numbers of the paper are obtained with ``equation=14, resample=False,
-    per_column=True, reweight='inverse', feature_map='paired'``. These features are all 2s base
-    columns :math:`\sqrt{1/s}[\cos, \sin]` of s frequencies, multiplied by :math:`1/\sqrt{q_i}`.
+    Features are drawn with probabilities proportional to their scores. In the paired map, the score
+    of a frequency is the sum of the scores of its cos and its sin column. The cost is O(n l).
 
     Parameters
     ----------
@@ -299,31 +294,29 @@ class SurrogateLeverage(WeightedPool):
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0
-        Number or fraction of the training rows from which the scores are computed. n in the formula
-        of the scores is this number.
+        Number n, or fraction, of the training rows from which the scores are computed.
     pool_size : int or None, default=None
-        Number l of frequencies in the pool. The default is n_components, as in the experiments of
+        Number l of frequencies in the pool. By default it is n_components, as in the experiments of
         Liu et al. (2020).
     replace : {True}, default=True
         Features are drawn with replacement.
     reweight : {True, 'inverse'}, default=True
-        True: multiply by :math:`\sqrt{p_0/q_i}`, with the uniform distribution :math:`p_0` (1/l, or
-        1/(2l) over columns). ``inverse``: multiply by :math:`1/\sqrt{q_i}`. This factor is larger
-        by the square root of the number of candidates. Its effect is the same as dividing a fixed
-        penalty by the number of candidates.
+        Factor of a drawn column. True: :math:`\sqrt{p_0/q_i}`, with the uniform probability
+        :math:`p_0` (1/l, or 1/(2l) with per_column). ``inverse``: :math:`1/\sqrt{q_i}`, which has
+        the same effect as dividing the penalty of a ridge regression by the number of candidates.
     resample : bool, default=True
         True: draw features from the pool. False: keep every column of the pool, multiplied by
         :math:`1/\sqrt l` and its weight. The number of columns then depends on pool_size.
     per_column : bool, default=False
         Score, draw and weight the cos and the sin column of a frequency separately. The
-        probabilities q of all 2l columns sum to 1, and 2 n_components columns are drawn. This has
-        an effect only for the paired map.
+        probabilities q of all 2l columns sum to 1, and 2 n_components columns are drawn. The
+        parameter has an effect only for the paired map.
     equation : {12, 14}, default=14
         Equation of the score in the paper. The experiments of the paper use 14. (Equation 15 is the
         same score as a sum of the cos and sin parts.)
     center_target : bool, default=False
-        Subtract the mean of the target in the score. This is our choice, because the paper does not
-        state it.
+        If True, the mean of the target is subtracted from the target before the scores are
+        computed. The default is our choice, because the paper does not state it.
 
     Notes
     -----
@@ -331,6 +324,13 @@ class SurrogateLeverage(WeightedPool):
     unbounded if a score is a single square |y'z|^2. The reason is that y'z is nearly normal, and
     1/|y'z|^2 then has no mean. A score is a single square in the offset map and with per_column.
     The term n |z|^2 in (12) bounds the weights.
+
+    If there are several target columns, the score is summed over them. The sum is our choice,
+    because the paper has only one target column.
+
+    The published results of the paper are obtained with ``equation=14, resample=False,
+    per_column=True, reweight='inverse', feature_map='paired'``. No features are then drawn. Each
+    cos or sin column of the s frequencies has the factor :math:`1/\sqrt{s\, q_i}`.
 
     References
     ----------
@@ -365,21 +365,22 @@ class SurrogateLeverage(WeightedPool):
 
 
 def compute_ridge_leverage(gram: Array, penalty: float) -> Array:
-    r"""Return the diagonal of :math:`G (G + \mu I)^{-1}`, shape (p,), with values between 0 and 1.
+    r"""Return the ridge leverage scores, the diagonal of :math:`G (G + \mu I)^{-1}`, shape (p,).
+
+    The scores are between 0 and 1.
 
     Parameters
     ----------
     gram : array of shape (p, p)
-        The matrix G, symmetric and positive semi-definite.
+        The symmetric, positive semi-definite matrix G, for example the Gram matrix of p features.
     penalty : float
         The penalty :math:`\mu > 0`.
 
     Notes
     -----
-    With :math:`L L^\top = G + \mu I` element i is :math:`1 - \mu \sum_k (L^{-1})_{ki}^2`, which
-    needs only the inverse of a triangular matrix. If the factorization fails, or if the squared
-    ratio of its extreme pivots is below p eps, the eigenvalues of G are used. Eigenvalues below p
-    eps times the largest eigenvalue count as zeros.
+    With the Cholesky factorization :math:`L L^\top = G + \mu I`, score i is :math:`1 - \mu \sum_k
+    (L^{-1})_{ki}^2`. If the factorization fails or is inaccurate, the scores are computed from the
+    eigenvalues of G. Eigenvalues below p eps times the largest eigenvalue count as zeros.
     """
     size = len(gram)
     shifted = np.array(gram, order="F")

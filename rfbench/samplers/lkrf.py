@@ -1,4 +1,4 @@
-"""Learning kernels with random features (LKRF): features are weighted by their alignment with y."""
+"""Learning kernels with random features (LKRF): features weighted by their fit to the target."""
 
 from __future__ import annotations
 
@@ -55,31 +55,33 @@ RIDGE_ALPHAS = np.array([float(f"1e{power}") for power in range(-6, 1)])
     ),
 )
 class LKRF(PooledFeatures):
-    r"""Features drawn from, or weighted by, the distribution that is best aligned with the target.
+    r"""Features selected from a random pool by a probability distribution learned from the target.
 
-    Candidate m of the pool gets the score :math:`v_m = (\sum_i y_i \phi(x_i, w_m))^2`. The
-    distribution q maximizes :math:`q^\top v` within the ball :math:`N_w |q|^2 - 1 \le \rho`
-    (problem 4, see `compute_chi_square_weights`). If a `penalty` :math:`\lambda` is given, q
-    maximizes :math:`q^\top v - \lambda (N_w |q|^2 - 1)` instead, with the scores divided by their
-    maximum (see `compute_penalized_weights`).
+    The score of candidate m, a feature :math:`\phi` with the frequency :math:`w_m`, is :math:`v_m =
+    (\sum_i y_i \phi(x_i, w_m))^2`, its squared correlation with the target y. The learned
+    distribution q over the :math:`N_w` candidates maximizes the mean score :math:`q^\top v`. The
+    distance of q from the uniform distribution is limited: :math:`N_w |q|^2 - 1 \le \rho`. The
+    parameter `estimator` sets how features are selected with q.
 
     Parameters
     ----------
     n_components : int, default=100
         M, the number of features. The estimator ``all`` ignores it.
     kernel, bandwidth, feature_map, random_state
-        See `rfbench.samplers.base.RandomFeatures`.
+        Kernel, length scale, type of the features and random seed, as in `RKS`.
     score_rows : int or float, default=1.0
         Number or fraction of the training rows from which the scores are computed. If there are
-        several target columns, the scores are summed over the columns. This is our choice, because
-        the paper has only one target column.
+        several target columns, the scores are summed over the columns. The sum is our choice,
+        because the paper has only one target column.
     pool_size : int, default=1000
         N_w, the number of candidates. If pool_size is d or more, the pool of the linear kernel
         contains each coordinate once.
     rho : float, default=10.0
-        Radius of the ball. At least N_w / (1 + rho) features are kept.
+        Largest allowed distance of q from the uniform distribution. At least N_w / (1 + rho)
+        candidates have q > 0.
     penalty : float or 'validation', optional, default=None
-        Penalty lambda above 0, which replaces rho. The scores are first divided by their maximum,
+        Penalty lambda above 0, which replaces rho: q maximizes
+        :math:`q^\top v - \lambda (N_w |q|^2 - 1)`. The scores v are first divided by their maximum,
         so that lambda has the same meaning for every data set (our choice). ``validation`` selects
         the value with the smallest validation error from 1e-5, 1e-4, ..., 1e5 (the grid of
         Shahrampour et al. 2018). If several values have the same error, the largest is selected.
@@ -88,8 +90,8 @@ class LKRF(PooledFeatures):
         the number of rows. The validation error is the squared error on the held-out fifth. All
         values use the same random numbers. The selected value is then used with the scores of all
         scoring rows, and reported in a note. For values above about 1 the weights are nearly
-        uniform and the draws are similar to random kitchen sinks, so that the choice has little
-        effect. This selection is our choice, because the papers do not describe one.
+        uniform and the features are similar to random kitchen sinks, so that the choice of lambda
+        has little effect. The validation is our choice, because the papers do not describe one.
     estimator : {'draw', 'top', 'all', 'paper'}, default='top'
         ``draw``: M draws with replacement from q (estimator 5). ``top``: the M most probable
         candidates (as in the comparison of Shahrampour et al.), in the order of their scores if q
@@ -103,8 +105,9 @@ class LKRF(PooledFeatures):
         Multiply column m by sqrt(q_m) for ``top`` and ``all``. Estimator (6) has these factors, but
         the code of the authors does not. Draws are never weighted.
     center_target : {'auto', True, False}, default='auto'
-        Subtract the mean of the target in the score. ``auto`` subtracts it only if there are
-        several target columns. This is our choice, because the paper does not state it.
+        If True, the mean of the target is subtracted from the target before the scores are
+        computed. ``auto`` subtracts it only if there are several target columns. The default is our
+        choice, because the paper does not state it.
 
     Attributes
     ----------
@@ -143,7 +146,7 @@ class LKRF(PooledFeatures):
 
     @property
     def has_selection(self) -> bool:
-        """True if M different frequencies are selected from the pool."""
+        """True if M different frequencies are selected from the pool, which needs at least M."""
         return self.estimator == "top"
 
     def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FeatureMap:
@@ -175,7 +178,11 @@ class LKRF(PooledFeatures):
     def _taken(
         self, pool: FeatureMap, v: Array, q: Array, generator: np.random.Generator
     ) -> FeatureMap:
-        """Return the features that the estimator selects from the pool."""
+        """Select features from the pool, and return them as a feature map.
+
+        `v` contains the scores of the candidates, and `q` their probabilities. The parameter
+        `weighted` sets if the columns are multiplied by weights.
+        """
         kept = int(np.count_nonzero(q))
         if self.estimator == "draw" or (self.estimator == "paper" and self.n_components < kept):
             chosen = generator.choice(len(q), size=self.n_components, p=q)
@@ -188,7 +195,10 @@ class LKRF(PooledFeatures):
     def _validated_penalty(
         self, scored: PoolScores, rows: Rows, targets: Array, generator: np.random.Generator
     ) -> float:
-        """Return the penalty with the smallest error on a held-out fifth of the scoring rows."""
+        """Return the penalty lambda with the smallest error on a held-out fifth of the rows.
+
+        For each penalty, features are selected and ridge regression is fitted on the other rows.
+        """
         order = generator.permutation(len(targets))
         held, used = np.sort(order[: len(order) // 5]), np.sort(order[len(order) // 5 :])
         if len(held) == 0:
@@ -208,10 +218,11 @@ class LKRF(PooledFeatures):
         return best
 
     def kept_features(self) -> tuple[NDArray[np.intp], FeatureMap, Array]:
-        """Return the indices, features and q of the candidates with q > 0, largest q first.
+        """Return the indices, features and probabilities q of all candidates with q > 0.
 
-        The candidates do not depend on the estimator. `fit` does not store the pool, so it is drawn
-        again. Therefore `random_state` has to be a number.
+        The candidate with the largest q is first. The result does not depend on the parameter
+        `estimator`. The parameter `random_state` has to be a number, because the pool of candidates
+        is drawn again.
         """
         check_is_fitted(self, "pool_weights_")
         pool = self.draw_pool(make_streams(self.random_state), self.n_features_in_)
@@ -232,7 +243,9 @@ class LKRF(PooledFeatures):
 
 
 def compute_chi_square_weights(scores: Array, rho: float) -> Array:
-    r"""Return the distribution q that maximizes q'v within a chi-square ball, exactly.
+    r"""Return the distribution q near the uniform distribution that maximizes the mean score q'v.
+
+    v are the N scores. The exact solution of this problem is computed:
 
     .. math:: \max_q q^\top v \quad\text{subject to}\quad q \ge 0,\; 1^\top q = 1,\;
               N |q|^2 - 1 \le \rho
@@ -242,20 +255,22 @@ def compute_chi_square_weights(scores: Array, rho: float) -> Array:
     \sqrt{((1+\rho)/N - 1/k) / SS_k}`, where :math:`\bar v_k` and :math:`SS_k` are the mean and the
     sum of squared deviations of the first k scores. The valid k satisfies :math:`k > N/(1+\rho)`
     and :math:`q_k \ge 0`, and the formula for :math:`q_{k+1}` does not give a positive value. The
-    computation needs one sort and a few passes, and no tolerance. The sums of squares are
-    accumulated from positive terms (Welford), so that nearly tied scores do not cancel.
+    sums of squares are accumulated from positive terms (Welford), so that nearly equal scores do
+    not cancel.
 
     Parameters
     ----------
     scores : array of shape (N,)
+        The scores v.
     rho : float
-        Radius of the ball. If the radius is at most 0, or if all scores are equal, q is uniform. If
-        the radius is at least N/m - 1 and m candidates have the maximum score, q is uniform over
-        these candidates.
+        Largest allowed chi-square distance :math:`N |q|^2 - 1` of q from the uniform distribution.
+        If rho is at most 0, or if all scores are equal, q is uniform. If rho is at least N/m - 1
+        and m candidates have the maximum score, q is uniform over these candidates.
 
     Notes
     -----
-    Problem (4) with f(t) = t^2 - 1. Algorithm 1 of the paper uses bisection instead.
+    The problem is (4) of Sinha and Duchi (2016) with f(t) = t^2 - 1. Their algorithm 1 uses
+    bisection instead.
     """
     v = _checked(scores, rho)
     n = len(v)
@@ -289,13 +304,15 @@ def compute_chi_square_weights(scores: Array, rho: float) -> Array:
 
 
 def compute_penalized_weights(scores: Array, penalty: float) -> Array:
-    r"""Return the distribution q that maximizes q'v minus a penalized divergence.
+    r"""Return the distribution q that maximizes the mean score q'v minus a penalty.
+
+    The penalty is large if q is far from the uniform distribution:
 
     .. math:: \max_q q^\top v - \lambda (N |q|^2 - 1)
               \quad\text{subject to}\quad q \ge 0,\; 1^\top q = 1
 
-    Here v is divided by its maximum. The solution is the projection of :math:`1/N + v / (2 \lambda
-    N)` on the simplex (the solution of problem (8) in the paper lacks the factor 2).
+    Here v are the N scores divided by their maximum. The solution is the projection of :math:`1/N +
+    v / (2 \lambda N)` on the simplex, the set of all probability distributions.
 
     Parameters
     ----------
@@ -307,7 +324,8 @@ def compute_penalized_weights(scores: Array, penalty: float) -> Array:
 
     Notes
     -----
-    The objective is problem (8). The division by the maximum is our choice.
+    The objective is problem (8) of Sinha and Duchi (2016), where the solution lacks the factor 2.
+    The division by the maximum is our choice.
     """
     v = _checked(scores, penalty)
     n = len(v)

@@ -23,26 +23,32 @@ _KEY_ROWS = 1024
 
 @dataclass(frozen=True)
 class RoundedMap(FeatureMap):
-    """Cosine features that are rounded at random to one of 2^bits levels from -scale to scale.
+    """Cosine features that are rounded to one of 2^bits equally spaced levels.
+
+    Each feature is rounded up or down at random, such that its mean does not change. The levels are
+    between -scale and scale.
 
     Attributes
     ----------
     bits : int
+        Number of bits per feature.
     key : int
-        Key of the random numbers. There is one random number per row and column, which depends on
-        the content of the row. The features of a row therefore do not depend on its block or its
-        position.
+        Seed of the random numbers for the rounding. The random numbers depend only on the key, the
+        column and the values of the row, so that equal rows have equal features.
     """
 
     bits: int = 8
     key: int = 0
 
     def bytes_per_row(self, itemsize: int) -> int:
-        """Return the bytes per row of the packed levels: n_columns * bits / 8, rounded up."""
+        """Return the number of bytes of a row's features, with `bits` bits per feature.
+
+        `itemsize` is ignored.
+        """
         return -(-self.n_columns * self.bits // 8)
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
-        """Write the features of rows, shape (n, d), into `out`, shape (n, n_columns)."""
+        """Compute the features of the n rows, and write them into `out`, shape (n, n_columns)."""
         super().transform_into(rows, out)
         step = 2.0 * abs(self.scale) / (2**self.bits - 1)
         numbers = 2 * np.arange(self.n_frequencies, dtype=np.uint64)
@@ -57,9 +63,9 @@ class RoundedMap(FeatureMap):
 
 
 def _split_mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the outputs of the generator SplitMix64 for given states.
+    """Return a pseudorandom 64-bit number for each given number.
 
-    Source: Steele, Lea and Flood, OOPSLA 2014.
+    The function is one step of the generator SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
     """
     z = numbers + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -68,7 +74,7 @@ def _split_mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _row_keys(rows: Any) -> NDArray[np.uint64]:
-    """Return a hash of the bits of each row, shape (n,). 0 and -0 have the same hash."""
+    """Return a 64-bit hash of the values of each row, shape (n,). 0 and -0 are equal values."""
     bits = np.ascontiguousarray(rows + 0.0, dtype=np.float64).view(np.uint64)
     places = _split_mix(np.arange(rows.shape[1], dtype=np.uint64))
     return _split_mix(_split_mix(bits ^ places).sum(axis=1, dtype=np.uint64))
@@ -84,19 +90,18 @@ def _row_keys(rows: Any) -> NDArray[np.uint64]:
     forms=(CheckCase({"bits": 8}),),
 )
 class LowPrecision(RandomFeatures):
-    r"""Random kitchen sinks with columns that are rounded to b bits, without bias.
+    r"""Random Fourier features (random kitchen sinks) that are rounded to b bits, without bias.
 
-    Let c be the largest value of a feature, :math:`\sqrt{2/M}` or, for the paired map,
-    :math:`\sqrt{1/M}`. Let :math:`h = 2c / (2^b - 1)` be the step, and let u be uniform on [0, 1).
-    Then z becomes :math:`h \lfloor (z + c)/h + u \rfloor - c`, which is stored in b bits per
-    column. The estimate stays unbiased for pairs of different rows. The estimate of k(x, x)
-    increases by at most :math:`M h^2 / 4 = 2 / (2^b - 1)^2` in the offset map. Test rows are
-    rounded, too.
+    A feature has values between -c and c, where c is :math:`\sqrt{2/M}` or, for the paired map,
+    :math:`\sqrt{1/M}`. Each value is rounded at random to one of :math:`2^b` levels, which have the
+    distance :math:`h = 2c / (2^b - 1)`. A feature z becomes :math:`h \lfloor (z + c)/h + u \rfloor
+    - c`, with u uniform on [0, 1). The kernel estimate stays unbiased for pairs of different rows.
+    Test rows are rounded, too.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -113,10 +118,11 @@ class LowPrecision(RandomFeatures):
 
     Notes
     -----
-    u is a function of the seed, the column and the content of the row, so equal rows are rounded
-    equally. Features are rounded to levels but stored as floating-point numbers. The column
-    `feature_bytes` of a result row counts the bits. It does not count the frequencies, which are M
-    d numbers in total. The frequencies of the paper are circulant and need about 2M numbers.
+    u is a function of the seed, the column and the values of the row, so equal rows are rounded
+    equally. In the offset map, the estimate of k(x, x) increases by at most :math:`M h^2 / 4 = 2 /
+    (2^b - 1)^2`. Rounded features are stored as floating-point numbers. The column `feature_bytes`
+    of the results counts b bits per feature, and does not count the M d numbers of the frequencies.
+    The paper uses circulant frequencies, which need about 2M numbers.
 
     References
     ----------

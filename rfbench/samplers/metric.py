@@ -1,4 +1,4 @@
-"""A metric learned from gradients of kernel regressions, and random features in this metric."""
+"""A distance (metric) learned from the gradients of kernel regressions, with random features."""
 
 from __future__ import annotations
 
@@ -78,18 +78,17 @@ METRIC_BYTES = 2**26
 class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
     r"""A metric that stretches rows along the directions in which the target varies.
 
-    A kernel of the rows :math:`A^{1/2} x` is a kernel in the metric A (see `apply_metric`). The
-    first metric is A = I. Every round fits a kernel ridge regression f on landmarks in the current
-    metric. The bandwidth and the penalty of f are selected on held-out rows. The round then
-    computes the average gradient outer product (AGOP)
+    The metric is a matrix A that replaces each row x by :math:`A^{1/2} x` before a kernel is
+    computed. A is learned in rounds, starting with A = I. Each round fits a kernel ridge
+    regression f in the current metric, and computes the average outer product of its gradients,
 
-    .. math:: G = \frac1n \sum_i \nabla f(x_i) \nabla f(x_i)^\top,
+    .. math:: G = \frac1n \sum_i \nabla f(x_i) \nabla f(x_i)^\top.
 
-    G is summed over the columns of the target. The next A is the diagonal of G, or the root
-    :math:`G^{1/2}` of the full matrix. A is scaled so that the mean squared distance of two rows
-    does not change. A bandwidth therefore keeps its meaning. The metric of the round with the
-    smallest squared loss on the held-out rows is selected. Round 0 (A = I) is a candidate. The fit
-    uses the target: within cross-validation the metric has to be fitted without the held-out fold.
+    The next metric A is the diagonal of G, or the root :math:`G^{1/2}` of the full matrix. A is
+    scaled so that the mean squared distance of two rows does not change. At the end, the metric
+    with the smallest squared loss on held-out rows is selected, which may be A = I. The bandwidth
+    and the penalty of each f are also selected on the held-out rows. For several target columns, G
+    is summed over the columns.
 
     Parameters
     ----------
@@ -100,15 +99,14 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
     rounds : int
         Number of rounds, each with one outer product.
     early_stopping : bool
-        Stop after two rounds without a gain. From the third round on, also stop after one round
-        that reduces the loss by less than 5 %, if all rounds together have reduced the loss by
-        more. Two rounds are required because the first rounds gain almost nothing if only a few of
-        many columns are relevant.
+        Stop after two rounds that have not reduced the loss. From the third round on, also stop
+        after one round that reduces the loss by less than 5 %, if all rounds together have reduced
+        the loss by more.
     n_landmarks : int
-        Number of landmarks, the rows that have coefficients in the regressions.
+        Number of landmarks, the rows that have coefficients in the kernel regressions.
     n_rows : int
-        Maximum number of rows used, drawn at random. A fifth of them is held out. Outer products
-        are averages over at most 1,000 of the other rows.
+        Maximum number of rows used, drawn at random. A fifth of these rows is held out. Outer
+        products are averages over at most 1,000 of the other rows.
     random_state : int, Generator, RandomState, SeedSequence or None
         Random seed or generator. None uses a new seed in every fit.
 
@@ -124,10 +122,13 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
     round_ : int
         The selected round. For 0, A = I, and the rows are not changed.
     notes_ : list of str
-        Notes about the fit for readers of the results.
+        Remarks about the fit, which are stored with the results.
 
     Notes
     -----
+    The fit uses the target. In cross-validation, the metric therefore has to be fitted without the
+    held-out fold.
+
     The authors fit the regressions on all rows, with fixed penalties. The landmarks, the held-out
     rows and the defaults of all sizes are our choices. In our trials the power 1/2 of a full metric
     never diverged, the power 1 diverged, and three rounds had most of the gain. The cost is O(n
@@ -159,13 +160,13 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
     random_state: RandomState = parameter(None, RANDOM_STATE)
 
     def fit(self, X: Rows, y: Any) -> LearnedMetric:
-        """Learn the metric from rows X and their target y.
+        """Learn the metric from the rows X and their target y.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (n, d)
         y : array of shape (n,) or (n, k)
-            Class labels, a real target, or target columns (see `rfbench.samplers.base`).
+            Target of each row: class labels, real numbers, or several columns of numbers.
 
         Raises
         ------
@@ -251,7 +252,10 @@ class LearnedMetric(Checked, BaseEstimator):  # type: ignore[misc]
 
 
 def _stalls(losses: list[float]) -> bool:
-    """Return True if the last rounds have reduced the loss by too little to continue."""
+    """Return True if learning should stop, because the last rounds have hardly reduced the loss.
+
+    `losses` contains the loss after each round.
+    """
     # After FULL_ROUNDS rounds, learning stops if the last round has hardly reduced the loss, and
     # the loss is clearly smaller than in the first round. Otherwise learning stops only after two
     # rounds that have not reduced the loss. With many irrelevant columns, the first gradients are
@@ -263,7 +267,10 @@ def _stalls(losses: list[float]) -> bool:
 
 
 def apply_metric(root: Array, rows: Rows) -> Any:
-    """Return the rows multiplied by the root of a metric, which has shape (d,) or (d, d)."""
+    """Return the rows multiplied by `root`, the square root of a metric (a matrix).
+
+    `root` has the shape (d, d), or (d,) if the metric is diagonal.
+    """
     if root.ndim == 2:
         return rows @ root
     if sparse.issparse(rows):
@@ -273,7 +280,10 @@ def apply_metric(root: Array, rows: Rows) -> Any:
 
 
 def _has_variation(targets: Array) -> bool:
-    """Return True if a column of the targets, shape (n, k), varies by more than rounding errors."""
+    """Return True if at least one target column is not constant, except for rounding errors.
+
+    `targets` has the shape (n, k).
+    """
     # If the target is constant, its gradients consist of rounding errors. No metric is learned from
     # these gradients, because scaling the metric would amplify the errors.
     spread = np.ptp(targets, axis=0)
@@ -283,7 +293,10 @@ def _has_variation(targets: Array) -> bool:
 def fit_best_kernel_ridge(
     name: str, rows: Rows, targets: Array, held_rows: Rows, held: Array, m: int
 ) -> tuple[float, Kernel, Rows, Array] | None:
-    """Fit kernel ridge regressions with the first m rows as landmarks. Return the best fit.
+    """Return the kernel ridge regression with the smallest loss on held-out rows.
+
+    Regressions with several bandwidths and penalties are fitted on `rows` and `targets`. The first
+    m rows are the landmarks, which have coefficients in the regression.
 
     Returns
     -------
@@ -317,11 +330,12 @@ def fit_best_kernel_ridge(
 
 
 def compute_metric(outer: Array, rows: Rows) -> tuple[Array, Array] | None:
-    """Return the next metric, computed from an outer product, and the root of this metric.
+    """Return a metric, computed from the average outer product of gradients, and its root.
 
-    If `outer` has shape (d,), the metric is `outer` itself. If `outer` has shape (d, d), the metric
-    is its root. The metric is scaled so that the mean squared distance of the rows does not change.
-    Return None if this distance is 0 or not finite in the metric.
+    If `outer` has the shape (d,), it contains only the diagonal and is itself the metric. If
+    `outer` has the shape (d, d), the metric is its square root. The metric is scaled so that the
+    mean squared distance of the rows does not change. The result is None if this distance is 0 or
+    not finite in the metric.
     """
     if not np.isfinite(outer).all():
         return None
@@ -345,9 +359,10 @@ def compute_metric(outer: Array, rows: Rows) -> tuple[Array, Array] | None:
 
 
 def compute_total_variance(rows: Rows, root: Array | None = None) -> float:
-    """Return the sum of the column variances of the rows, multiplied by `root` if it is given.
+    """Return the sum of the column variances of the rows.
 
-    The sum is half the mean squared distance of two rows.
+    If `root` is given, the rows are first multiplied by it. The sum is half the mean squared
+    distance of two rows.
     """
     n, d = rows.shape
     root = np.ones(d) if root is None else root
@@ -368,18 +383,20 @@ def compute_total_variance(rows: Rows, root: Array | None = None) -> float:
 def compute_gradient_outer_product(
     kernel: Kernel, rows: Rows, landmarks: Rows, coef: Array, root: Array, *, diagonal: bool
 ) -> Array:
-    """Return the average outer product of the gradients of kernel regressions.
+    """Return the average outer product of the gradients of k kernel regressions.
 
     Parameters
     ----------
     kernel : Kernel
     rows, landmarks : array of shape (n, d) and (m, d)
-        Rows and landmarks, multiplied by the root of the current metric.
+        Rows at which gradients are computed, and landmarks of the regressions. Both are already
+        multiplied by the root of the current metric.
     coef : array of shape (m, k)
-        Coefficients of k regressions, whose outer products are added.
+        Coefficients of the landmarks in k regressions. The outer products of the regressions are
+        added.
     root : array of shape (d,) or (d, d)
-        Root of the current metric. Gradients are with respect to the rows before the root is
-        applied.
+        Root of the current metric. Gradients are with respect to the original rows, before they are
+        multiplied by the root.
     diagonal : bool
         Return only the diagonal of the outer product.
 
@@ -410,19 +427,19 @@ def compute_gradient_outer_product(
 class RFMFeatures(ScoredFeatures):
     r"""Random Fourier features of a Mahalanobis kernel whose metric is learned from gradients.
 
-    The frequencies are :math:`w = A^{1/2} w_0`, with :math:`w_0` from the spectral measure and a
-    learned metric A. `LearnedMetric` computes A in a few rounds from the average gradient outer
-    products (AGOP) of kernel regressions. It selects the round with the smallest loss on held-out
-    rows. The features of round 0, A = I, are random kitchen sinks.
+    The frequencies are :math:`w = A^{1/2} w_0`. Here :math:`w_0` is drawn from the spectral measure
+    of the kernel, and the matrix A is a metric learned from the target. `LearnedMetric` computes A
+    in a few rounds of kernel regression, from the average outer products of the gradients. For A =
+    I the features are random kitchen sinks.
 
-    This is the recursive feature machine of the paper, with random features. The combination is
-    ours: the paper solves a kernel regression on all rows. Here the metric is learned from kernel
-    regressions on landmarks. Regressions on random Fourier features would have noisier gradients.
+    The method combines the recursive feature machine of the paper with random features, which is
+    our choice. The paper solves a kernel regression on all rows. Here the metric is learned from
+    kernel regressions with few landmarks.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -444,7 +461,7 @@ class RFMFeatures(ScoredFeatures):
     Attributes
     ----------
     metric_, losses_, round_
-        The metric, losses and round, as in `LearnedMetric`.
+        The learned metric, the losses of all rounds and the selected round, as in `LearnedMetric`.
 
     References
     ----------
@@ -475,12 +492,14 @@ class RFMFeatures(ScoredFeatures):
     def _metric_of(
         self, X: Rows, targets: Array | None, random: RandomStreams, known: dict[str, Any] | None
     ) -> LearnedMetric:
-        """Return the learned metric of these rows. Use the cache `known` if it has the metric.
+        """Return the metric that is learned from the rows X and their targets.
 
-        The metric does not depend on the bandwidth, so it can be reused for the same fold with
-        another bandwidth. The rows of a fold are copied for each bandwidth, so the key is a hash of
-        their content. The time of learning a metric counts only for the first bandwidth.
+        If the cache `known` contains the metric of the same data and parameters, this metric is
+        returned. Otherwise the new metric is added to the cache. The metric does not depend on the
+        bandwidth of the sampler.
         """
+        # The rows of a fold are copied for each bandwidth, so the key is a hash of their content.
+        # The time of learning a metric counts only for the first bandwidth.
         metric = LearnedMetric(
             kind=self.metric,
             kernel=self.kernel,

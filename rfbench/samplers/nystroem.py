@@ -1,4 +1,4 @@
-"""The Nystroem method: kernel values between rows and landmarks (training rows or centroids)."""
+"""The Nystroem method: features from the kernel values between rows and a few landmarks."""
 
 from __future__ import annotations
 
@@ -37,12 +37,14 @@ FLOOR = 1e-12
 
 @dataclass(frozen=True)
 class KernelColumns(FittedMap):
-    """The kernel values between rows and landmarks, in float64, computed in blocks of rows.
+    """Feature map whose columns are the kernel values between a row and each landmark.
 
     Attributes
     ----------
     kernel : Kernel
+        The kernel.
     landmarks : array or CSR matrix of shape (m, d)
+        The m landmarks, which are rows of the training set or centroids of rows.
     """
 
     kernel: Kernel
@@ -50,17 +52,17 @@ class KernelColumns(FittedMap):
 
     @property
     def n_columns(self) -> int:
-        """Number of real-valued columns, equal to the number m of landmarks."""
+        """Number of columns, which is the number m of landmarks."""
         return int(self.landmarks.shape[0])
 
     def astype(self, dtype: Any) -> Self:
-        """Return the map with its landmarks converted to the floating-point type `dtype`."""
+        """Return the feature map with landmarks of the floating-point type `dtype`."""
         if self.landmarks.dtype == dtype:
             return self
         return replace(self, landmarks=self.landmarks.astype(dtype))
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
-        """Write the features of the rows, shape (n, d), into `out`, shape (n, m)."""
+        """Compute the features of the n rows, and write them into `out`, shape (n, m)."""
         for block in iterate_row_blocks(rows.shape[0], self.n_columns):
             out[block] = self._columns(rows[block])
 
@@ -70,18 +72,26 @@ class KernelColumns(FittedMap):
 
 @dataclass(frozen=True)
 class NystroemMap(KernelColumns):
-    """The kernel values between rows and landmarks S, multiplied by K_SS^(-1/2)."""
+    """Feature map of the Nystroem method: kernel values multiplied by K_SS^(-1/2).
+
+    The kernel values are between a row and each landmark of a set S. K_SS is the kernel matrix of
+    the landmarks.
+    """
 
     @cached_property
     def matrix(self) -> Array:
-        """The inverse root K_SS^(-1/2), shape (m, m), computed when it is first used."""
+        """Inverse square root of the kernel matrix K_SS of the m landmarks, shape (m, m)."""
         eigenvalues, vectors = linalg.eigh(self.kernel(self.landmarks, self.landmarks))
         kept = eigenvalues > FLOOR * eigenvalues[-1]
         basis = vectors[:, kept]
         return np.asarray((basis / np.sqrt(eigenvalues[kept])) @ basis.T)
 
     def unproject(self, coefficients: FloatArray) -> tuple[FittedMap, FloatArray]:
-        """Return the map of kernel values and their coefficients. See `FittedMap.unproject`."""
+        """Return a feature map and coefficients that give the same predictions at a lower cost.
+
+        The columns of the returned map are the kernel values, without the factor K_SS^(-1/2). The
+        returned coefficients are the product of this factor and `coefficients`.
+        """
         return KernelColumns(self.kernel, self.landmarks), self.matrix @ coefficients
 
     def _columns(self, rows: Rows) -> Array:
@@ -105,10 +115,12 @@ class NystroemMap(KernelColumns):
     ),
 )
 class Nystroem(RandomFeatures):
-    r"""Features :math:`k(x, x_S) K_{SS}^{-1/2}` for m landmarks S, training rows or centroids.
+    r"""Features of the Nystroem method, from the kernel values between a row and m landmarks.
 
-    Their inner products are :math:`K_{nS} K_{SS}^{+} K_{Sn}`. The inverse root ignores eigenvalues
-    of :math:`K_{SS}` below 1e-12 of the largest one.
+    The landmarks S are training rows or centroids of training rows. The features of a row x are
+    :math:`k(x, x_S) K_{SS}^{-1/2}`. :math:`k(x, x_S)` are the kernel values between x and the
+    landmarks, and :math:`K_{SS}` is the kernel matrix of the landmarks. The inverse root ignores
+    eigenvalues of :math:`K_{SS}` below 1e-12 times the largest eigenvalue.
 
     Parameters
     ----------
@@ -164,9 +176,10 @@ class Nystroem(RandomFeatures):
     landmarks: str = parameter(UNIFORM, one_of(UNIFORM, RECURSIVE_RLS, RPCHOLESKY, KMEANS))
 
     def fit_landmarks(self, X: Rows, y: Any = None) -> Nystroem:
-        """Fit the features, but compute the inverse root, O(m^3), only when rows are transformed.
+        """Choose the landmarks, but do not compute the inverse root of their kernel matrix yet.
 
-        This method is for solvers that use the kernel values between rows and landmarks directly.
+        The inverse root, which costs O(m^3), is computed when rows are first transformed. A solver
+        that uses only the kernel values between rows and landmarks does not need it.
         """
         self._fit(X, y, Shared(delays_root=True))
         return self
@@ -195,7 +208,7 @@ class Nystroem(RandomFeatures):
         return fitted
 
     def _rows(self, X: Rows, random: RandomStreams) -> NDArray[np.intp]:
-        """Return the row indices of at most m landmarks, without repetitions."""
+        """Choose at most m different rows of X as landmarks, and return their indices."""
         n = X.shape[0]
         m = min(self.n_components, n)
         if self.landmarks == RPCHOLESKY:

@@ -20,22 +20,18 @@ from rfbench.samplers.feature_map import FeatureMap
     about="random frequencies that are orthogonal to one another within a block",
 )
 class ORF(RandomFeatures):
-    r"""Gaussian frequencies that are orthogonal to each other within a block.
+    r"""Orthogonal random features: Gaussian frequencies that are orthogonal within blocks.
 
-    Each block is :math:`W = \sigma S Q` with a Haar-distributed orthogonal Q (d x d), a diagonal S
-    with independent :math:`\chi_d` entries, and the standard deviation :math:`\sigma` of a
-    coordinate, 1/s for the Gaussian kernel. Every single frequency is exactly N(0, sigma^2 I), so
-    the kernel estimate is unbiased. Independent blocks are stacked and the last block is truncated,
-    so that there are exactly M frequencies. The cost is O(M d min(M, d)).
-
-    Supported kernels have an isotropic Gaussian measure: the Gaussian kernels, and arc-cosine
-    kernels (not in the paper, our choice). For the Matern and the rational quadratic kernel, these
-    frequencies are multiplied by random scales.
+    Each block of d frequencies is a matrix :math:`W = \sigma S Q`. Q is a random orthogonal matrix
+    (Haar-distributed), and S is diagonal with independent :math:`\chi_d` entries. :math:`\sigma` is
+    the standard deviation of a coordinate, 1/s for the Gaussian kernel with length scale s. Every
+    single frequency is exactly N(0, sigma^2 I), so the kernel estimate is unbiased. Independent
+    blocks are stacked until there are M frequencies.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -50,6 +46,13 @@ class ORF(RandomFeatures):
     padded : bool, default=False
         Draw frequencies for rows that are padded with zeros to a power of two, as in the
         experiments of the paper and in SORF. The blocks are then larger.
+
+    Notes
+    -----
+    The last block is truncated, so that there are exactly M frequencies. The cost is O(M d min(M,
+    d)). The supported kernels have an isotropic Gaussian spectral measure: the Gaussian kernels,
+    and arc-cosine kernels (not in the paper, our choice). For the Matern and the rational quadratic
+    kernel, the frequencies are multiplied by random scales.
 
     References
     ----------
@@ -85,7 +88,7 @@ class ORF(RandomFeatures):
         return unit.times(m**-0.5)
 
     def _directions(self, generator: np.random.Generator, d: int, count: int) -> Array:
-        """Return the unit vectors of a block, shape (count, d)."""
+        """Draw the directions (unit vectors) of the frequencies of one block, shape (count, d)."""
         return draw_haar_rows(generator, d, count)
 
 
@@ -95,20 +98,19 @@ class ORF(RandomFeatures):
     about="random frequencies with orthogonal coordinates over all frequencies",
 )
 class ColumnORF(RandomFeatures):
-    r"""Gaussian frequencies whose matrix has orthogonal columns before the rows are scaled.
+    r"""Gaussian frequencies from a random matrix with orthonormal columns.
 
-    The code of Munkhoeva et al. draws these frequencies as orthogonal features: :math:`W = \sigma S
-    Q`. Q is the M x d matrix of orthonormal columns of a QR factorization of a Gaussian matrix, and
-    S is diagonal with independent :math:`\chi_M` entries. The squared norm of a row of Q is
-    :math:`\mathrm{Beta}(d/2, (M - d)/2)` distributed, so that every single frequency is exactly
-    N(0, sigma^2 I) and the kernel estimate is unbiased. Here the d columns of Q are orthogonal. In
-    ORF the frequencies (the rows) are orthogonal within blocks of d. For M of at most d the two
-    methods are the same. The cost is O(M d^2).
+    The M x d matrix of frequencies is :math:`W = \sigma S Q`. Q has the orthonormal columns of a QR
+    factorization of a Gaussian matrix, and S is diagonal with independent :math:`\chi_M` entries.
+    :math:`\sigma` is the standard deviation of a coordinate. The columns of Q are orthogonal here,
+    while `ORF` has orthogonal rows (frequencies) within blocks. Every single frequency is exactly
+    N(0, sigma^2 I), so the kernel estimate is unbiased. For M of at most d the method is the same
+    as `ORF`. The cost is O(M d^2).
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -153,19 +155,19 @@ class ColumnORF(RandomFeatures):
     about="random Fourier features in the directions of a simplex",
 )
 class SimRF(ORF):
-    r"""Gaussian frequencies whose directions are the vertices of a simplex, block by block.
+    r"""Simplex random features: Gaussian frequencies that point to the vertices of a simplex.
 
-    The d directions of a block are the vertices of a regular simplex of :math:`d - 1` dimensions
-    around the origin, after a Haar-distributed rotation. Any two directions have the inner product
-    :math:`-1/(d - 1)`. The lengths are independent :math:`\chi_d`, as in ORF. Every single
-    frequency is exactly N(0, sigma^2 I), so the kernel estimate is unbiased. This coupling is
-    optimal for positive features. For cosines and sines ORF has the smaller variance. The cost is
+    Each block has d frequencies for rows with d columns. Their directions are the vertices of a
+    randomly rotated regular simplex around the origin, so that any two directions have the inner
+    product :math:`-1/(d - 1)`. Their lengths are random and independent, as in `ORF`. Every single
+    frequency is exactly N(0, sigma^2 I), so the kernel estimate is unbiased. The simplex is optimal
+    for positive features. For cosines and sines, `ORF` has a smaller variance. The cost is
     O(M d^2).
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -203,11 +205,11 @@ class SimRF(ORF):
 
 
 def draw_haar_rows(generator: np.random.Generator, d: int, count: int) -> Array:
-    """Return the first rows of a Haar-distributed orthogonal matrix, shape (count, d).
+    """Draw the first `count` rows of a uniformly distributed (Haar) orthogonal d x d matrix.
 
-    The Q of a QR factorization is unique if the diagonal of R is positive. For a Gaussian matrix
-    this Q is Haar-distributed. With the same seed, the result for a smaller `count` consists of the
-    first rows of the result for a larger `count`.
+    The rows are from the QR factorization of a Gaussian matrix, with signs such that the diagonal
+    of R is positive. With the same seed, the result for a smaller `count` consists of the first
+    rows of the result for a larger `count`.
     """
     q, r = np.linalg.qr(generator.standard_normal((count, d)).T)
     return np.asarray((q * np.where(np.diag(r) < 0, -1.0, 1.0)).T)

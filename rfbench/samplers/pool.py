@@ -1,4 +1,4 @@
-"""Base classes of samplers that select features from a random pool, and a control sampler."""
+"""Base classes of samplers that select features from a random pool of candidates."""
 
 from __future__ import annotations
 
@@ -34,11 +34,12 @@ def compute_target_moments(
     formed: FloatArray | None = None,
     squares: Array | None = None,
 ) -> Array:
-    """Return Z'Y for the matrix Z of the pool's columns, shape (n_columns, k).
+    """Return the product Z'Y of the features Z and the targets Y of the rows X.
 
-    The computation uses blocks of rows and of frequencies that fit into the cache. If `formed` is
-    given, Z is stored in it, shape (n, n_columns). If `squares` is given, the squared norms of the
-    columns are added to it, shape (n_columns,).
+    Z, shape (n, n_columns), contains the features that the feature map `unit` computes for the n
+    rows. Y contains k target columns, so that the result has the shape (n_columns, k). If `formed`
+    is given, Z is written into it. If `squares` is given, the squared norms of the columns of Z are
+    added to it.
     """
     total = np.zeros((unit.n_columns, targets.shape[1]))
     coded = targets.astype(X.dtype)
@@ -67,10 +68,10 @@ def compute_target_moments(
 
 
 def sum_cosine_and_sine_columns(unit: FeatureMap, columns: Array) -> Array:
-    """Return the sum of the values of the cosine and the sine of each frequency, shape (M,).
+    """Return one value per frequency, the sum of the values of its cosine and its sine column.
 
-    `columns` has one value for each column of the map. If the map is not paired, each frequency has
-    one column, and the values are returned unchanged.
+    `columns` contains a value for each column of the feature map `unit`. If each frequency has only
+    one column, the values are returned unchanged.
     """
     if unit.layout == PAIRED:
         return columns[: unit.n_frequencies] + columns[unit.n_frequencies :]
@@ -78,14 +79,17 @@ def sum_cosine_and_sine_columns(unit: FeatureMap, columns: Array) -> Array:
 
 
 def is_target_centered(choice: bool | str, targets: Array) -> bool:
-    """Return True if the target is centered. 'auto' centers a target with several columns."""
+    """Return True if the mean of the target should be subtracted.
+
+    `choice` is True, False, or 'auto' for True if there are several target columns.
+    """
     return targets.shape[1] > 1 if choice == "auto" else bool(choice)
 
 
 def argsort_descending(scores: Array, error: float) -> NDArray[np.intp]:
-    """Return the indices of scores in decreasing order of the scores.
+    """Return the indices that sort the scores in decreasing order.
 
-    Scores that differ only by rounding errors are tied, and are ordered by their index.
+    Scores that differ only by rounding errors count as equal, and are ordered by their indices.
 
     Parameters
     ----------
@@ -93,7 +97,7 @@ def argsort_descending(scores: Array, error: float) -> NDArray[np.intp]:
     error : float
         Rounding error of a score. The sorted scores are first split into groups at every gap that
         is larger than this error. A group is then split into intervals of the length of this error,
-        starting at its largest score. Scores in the same interval are tied.
+        starting at its largest score. Scores in the same interval count as equal.
 
     Returns
     -------
@@ -111,12 +115,12 @@ def argsort_descending(scores: Array, error: float) -> NDArray[np.intp]:
 def iterate_ridge_fits(
     features: FittedMap, training: tuple[Rows, Array], held: tuple[Rows, Array], alphas: Array
 ) -> Iterator[tuple[float, Array]]:
-    """Yield the mean squared loss on held-out rows and the coefficients, for each penalty.
+    """Fit ridge regression for each penalty, and yield the held-out loss and the coefficients.
 
-    `training` and `held` each contain rows, and the target columns of these rows, shape (n, k). The
-    penalties are multiplied by n, and the intercept is not penalized. The squared loss is summed
-    over the columns of the target. Penalties whose coefficients are too large for the
-    floating-point precision are skipped.
+    The regressions are fitted on the rows and targets in `training`. The loss is the mean squared
+    error on the rows and targets in `held`, summed over the target columns. `alphas` are the
+    penalties per row, and the intercept is not penalized. Penalties whose coefficients are too
+    large for the floating-point precision are skipped.
     """
     from rfbench.compute.gram import accumulate_normal_equations
     from rfbench.compute.ridge import compute_residual_sum_of_squares, solve_ridge
@@ -144,22 +148,25 @@ SCORE_ROWS = Rule("a fraction of the training rows in (0, 1]", _is_share) | whol
 
 @dataclass(frozen=True, eq=False)
 class PoolScores:
-    """A pool of candidates with the sums of its features over the scoring rows.
+    """Pool of candidate features, with sums from which the scores of the candidates are computed.
 
-    Z is the matrix of the features of the scoring rows, and Y is the target.
+    The sums are over the rows of the training set that are used for the scores. Z is the matrix of
+    the candidate features of these rows, and Y contains the k target columns.
 
     Attributes
     ----------
     pool : FeatureMap
+        The candidate features.
     moments : array of shape (n_columns, k)
-        Z'Y.
+        The products Z'Y.
     sums : array of shape (n_columns,)
-        Z'1.
+        The sums of the columns of Z.
     target_means : array of shape (k,)
+        The means of the target columns.
     n : int
-        Number of scoring rows.
+        Number of rows that are used for the scores.
     rounding : array of shape (k,)
-        Approximate rounding error of the target moments.
+        Approximate rounding error of the moments of each target column.
     """
 
     pool: FeatureMap
@@ -171,7 +178,10 @@ class PoolScores:
 
     @classmethod
     def from_rows(cls, pool: FeatureMap, rows: Rows, y: Array) -> PoolScores:
-        """Compute the sums of a pool's features over rows, for targets of shape (n, k)."""
+        """Compute the sums of the features of a pool over the given rows.
+
+        `y` contains the k target columns of the n rows, shape (n, k).
+        """
         sums = compute_target_moments(pool, rows, np.column_stack([y, np.ones(len(y))]))
         means = y.mean(axis=0)
         # Products of one block are added in the dtype of the rows. The rounding error of such a sum
@@ -183,13 +193,19 @@ class PoolScores:
         return cls(pool, sums[:, :-1], sums[:, -1], means, len(y), rounding)
 
     def compute_target_moments(self, *, centered: bool) -> Array:
-        """Return Z'Y for features Z and a target Y, or Z'(Y - mean Y) for a centered target."""
+        """Return the products Z'Y of the candidate features Z and the target Y.
+
+        If `centered` is True, the mean of the target is first subtracted from Y.
+        """
         if not centered:
             return self.moments
         return self.moments - np.outer(self.sums, self.target_means)
 
     def subtract(self, part: PoolScores) -> PoolScores:
-        """Return the sums over the rows that are not in `part`."""
+        """Return the sums over the rows of this object that are not rows of `part`.
+
+        `part` contains the sums over a part of the rows.
+        """
         n = self.n - part.n
         means = (self.n * self.target_means - part.n * part.target_means) / n
         moments, sums = self.moments - part.moments, self.sums - part.sums
@@ -198,12 +214,12 @@ class PoolScores:
 
 @estimator
 class ScoredFeatures(RandomFeatures):
-    """Base class of the samplers that compute scores on a part of the training set.
+    """Base class of the samplers that compute scores of features from the training rows.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -222,14 +238,17 @@ class ScoredFeatures(RandomFeatures):
     score_rows: int | float = parameter(1.0, SCORE_ROWS)
 
     def count_scoring_rows(self, n: int) -> int:
-        """Return the number of rows, out of n, from which the scores are computed."""
+        """Return the number of training rows from which the scores are computed.
+
+        The parameter `score_rows` sets this number, or a fraction of the `n` training rows.
+        """
         asked: Any = self.score_rows
         return min(n, int(asked) if not isinstance(asked, float) else max(1, round(asked * n)))
 
     def draw_scoring_rows(
         self, X: Rows, targets: Array, random: RandomStreams
     ) -> tuple[Rows, Array]:
-        """Return random rows and their targets, from which the scores of the pool are computed."""
+        """Draw the training rows from which scores are computed. Return the rows and targets."""
         n = X.shape[0]
         count = self.count_scoring_rows(n)
         if count == n:
@@ -241,12 +260,12 @@ class ScoredFeatures(RandomFeatures):
 
 @estimator
 class PooledFeatures(ScoredFeatures):
-    """Base class of the samplers that draw a pool of candidates.
+    """Base class of the samplers that select features from a random pool of candidates.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -268,11 +287,11 @@ class PooledFeatures(ScoredFeatures):
 
     @property
     def has_selection(self) -> bool:
-        """True if M different frequencies are selected, so that the pool needs at least M."""
+        """True if M different frequencies are selected from the pool, which needs at least M."""
         return True
 
     def check_parameters(self) -> None:
-        """Raise MethodError if the pool has fewer than M candidates, but M are selected."""
+        """Raise MethodError if a parameter is not valid, or if the pool has too few candidates."""
         super().check_parameters()
         self._check_pool_holds_components(self.pool_size)
 
@@ -286,10 +305,10 @@ class PooledFeatures(ScoredFeatures):
             )
 
     def draw_pool(self, random: RandomStreams, d: int) -> FeatureMap:
-        """Draw the candidates: i.i.d. features with scale sqrt(2) or 1.
+        """Draw the pool of candidates: independent random features for rows with d columns.
 
-        The linear kernel has only d different features. If pool_size is at least d, the pool
-        contains each coordinate once (Sinha and Duchi 2016, section 4.2).
+        The linear kernel has only d different features, the coordinates of a row. If the parameter
+        `pool_size` is at least d, the pool contains each coordinate once.
         """
         if self.kernel_.feature == "coordinate" and self.pool_size >= d:
             self._check_pool_holds_components(d)
@@ -305,16 +324,17 @@ class PooledFeatures(ScoredFeatures):
     forms=(CheckCase({"pool_size": 40}),),
 )
 class UniformPool(PooledFeatures):
-    r"""M features drawn uniformly, without replacement, from a pool. No scores are computed.
+    r"""M features drawn uniformly from a random pool of candidates, without scores.
 
-    EERF and LKRF draw the same pool with the same seed, so that they differ only in the selection.
-    The features have the distribution of random kitchen sinks (except for the linear kernel, whose
-    coordinates are drawn without replacement).
+    The sampler is a control for `EERF` and `LKRF`, which select features by their scores. With the
+    same seed, the three samplers draw the same pool and differ only in the selection. The features
+    have the same distribution as random kitchen sinks. Only for the linear kernel they differ,
+    because its coordinates are drawn without replacement.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -327,8 +347,8 @@ class UniformPool(PooledFeatures):
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     score_rows : int or float, default=1.0
-        Ignored. With this parameter, configurations of this sampler and of samplers with scores
-        differ only in the name.
+        Ignored. The parameter exists so that the sampler accepts the same parameters as samplers
+        with scores.
     pool_size : int, default=1000
         Number of candidate frequencies.
 

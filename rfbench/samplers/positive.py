@@ -22,20 +22,23 @@ BASES = ("rks", "orf", "simrf")
 
 @dataclass(frozen=True)
 class PositiveMap(FeatureMap):
-    """Feature map with the columns ``scale * exp(w'z - decay |z|^2)``, for z = x - center.
+    """Feature map with positive columns, ``scale * exp(w'z - decay |z|^2)`` for each frequency w.
+
+    Here z = x - center for a row x.
 
     Attributes
     ----------
     decay : float
+        Factor of the squared norm in the exponent.
     center : array of shape (d,) or None
-        Row that is subtracted from the rows. If None, nothing is subtracted.
+        Row that is subtracted from each row x. If None, nothing is subtracted.
     """
 
     decay: float = 0.0
     center: FloatArray | None = None
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
-        """Write the features of rows, shape (n, d), into `out`, shape (n, n_columns)."""
+        """Compute the features of the n rows, and write them into `out`, shape (n, n_columns)."""
         for block in iterate_row_blocks(rows.shape[0], rows.shape[1]):
             part, exponents = to_dense(rows[block]), out[block]
             if self.center is not None:
@@ -52,18 +55,19 @@ class PositiveMap(FeatureMap):
     about="positive features of the Gaussian kernel, as attention uses them",
 )
 class PositiveFeatures(RandomFeatures):
-    r"""Positive features exp(w'x - |x|^2/s^2) / sqrt(M) of the Gaussian kernel, w ~ N(0, I/s^2).
+    r"""Positive random features exp(w'x - |x|^2/s^2) / sqrt(M) of the Gaussian kernel.
 
-    Because of :math:`E\,e^{w^\top (x + y)} = e^{|x + y|^2 / (2 s^2)}` the estimate is unbiased. All
-    products of features are positive, as attention requires (FAVOR+). For ridge regression these
-    features are expected to have larger errors than cosines. The kernel depends on differences of
-    rows, but the features do not: rows many bandwidths away from the origin have features of 0.
-    Therefore the mean of the training set is subtracted from the rows x, which is our addition.
+    The frequencies w have the distribution N(0, I/s^2), where s is the length scale of the kernel.
+    The kernel estimate is unbiased: :math:`E\,e^{w^\top (x + y)} = e^{|x + y|^2 / (2 s^2)}`. All
+    products of features are positive, as needed for attention (FAVOR+). For ridge regression, these
+    features are expected to have larger errors than cosines. The mean of the training set is
+    subtracted from the rows x, which is our addition, because features of rows far from the origin
+    are nearly 0.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -112,7 +116,7 @@ class PositiveFeatures(RandomFeatures):
 
 
 def compute_mean(X: Rows) -> Array:
-    """Return the mean of the rows, shape (d,)."""
+    """Return the mean of the rows of `X`, shape (d,)."""
     n, d = X.shape
     total = np.zeros(d)
     for block in iterate_row_blocks(n, d):

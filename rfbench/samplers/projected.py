@@ -1,4 +1,4 @@
-"""Random features that are multiplied by a matrix, so that there are fewer columns."""
+"""Random features that are multiplied by a matrix to reduce the number of columns."""
 
 from __future__ import annotations
 
@@ -22,21 +22,24 @@ PROJECTED_BLOCK_BYTES = 2**23
 
 
 def iterate_row_blocks(n: int, n_columns: int) -> Iterator[slice]:
-    """Yield slices of consecutive rows whose features in float64 need about 8 MiB."""
+    """Yield slices that divide `n` rows into consecutive blocks.
+
+    A block of float64 features with `n_columns` columns needs about 8 MiB.
+    """
     step = max(16, PROJECTED_BLOCK_BYTES // (8 * n_columns))
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
 @dataclass(frozen=True)
 class ProjectedMap(FittedMap):
-    """Random features multiplied by a matrix, computed in blocks of rows.
+    """Feature map that multiplies the columns of an inner feature map by a matrix.
 
     Attributes
     ----------
     inner : FeatureMap
-        Map with D columns. All D columns are computed for every row, even if few columns are
-        returned.
+        Feature map with D columns, all of which are computed for every row.
     matrix : array of shape (D, l)
+        The matrix. The result has l columns.
     """
 
     inner: FeatureMap
@@ -44,31 +47,37 @@ class ProjectedMap(FittedMap):
 
     @property
     def n_columns(self) -> int:
-        """Number l of real-valued columns."""
+        """Number l of columns of the product."""
         return int(self.matrix.shape[1])
 
     def astype(self, dtype: Any) -> ProjectedMap:
-        """Return the map with its arrays converted to the floating-point type `dtype`."""
+        """Return the feature map with its arrays converted to the floating-point type `dtype`."""
         return ProjectedMap(self.inner.astype(dtype), self.matrix.astype(dtype, copy=False))
 
     def unproject(self, coefficients: FloatArray) -> tuple[FittedMap, FloatArray]:
-        """Return the inner map and coefficients for its columns. See `FittedMap.unproject`."""
+        """Return the inner feature map, and coefficients that give the same predictions with it.
+
+        The returned coefficients are the product of the matrix and `coefficients`.
+        """
         return self.inner, matmul(self.matrix, coefficients)
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
-        """Write the features of the rows, shape (n, d), into `out`, shape (n, l)."""
+        """Compute the features of the n rows, and write them into `out`, shape (n, l)."""
         matrix = self.matrix.astype(rows.dtype, copy=False)
         for block in iterate_row_blocks(rows.shape[0], self.inner.n_columns):
             matmul(self.inner.transform(rows[block]), matrix, out=out[block])
 
     def as_torch(self) -> Any:
-        """Return the feature map as a `torch.nn.Module`. See `FittedMap.as_torch`."""
+        """Return a `torch.nn.Module` that computes the same features of rows."""
         return make_torch_map(self.inner, self.matrix)
 
 
 @estimator
 class ProjectedFeatures(RandomFeatures):
-    r"""Base class of the samplers that multiply random kitchen sinks F, n x D, by a D x l matrix.
+    r"""Base class of the samplers that reduce D random features to l columns by a matrix product.
+
+    F is the n x D matrix of random Fourier features (random kitchen sinks) of n rows. F is
+    multiplied by a D x l matrix, which a subclass computes.
 
     Parameters
     ----------
@@ -86,14 +95,13 @@ class ProjectedFeatures(RandomFeatures):
     base_size : int or None, default=None
         Number of frequencies of F. The default is 4 n_components, as in the figures of TEFM. The
         number D of columns of F is base_size for the offset map and 2 base_size for the paired map.
-        l is at most D. For comparison, `RKS` has D columns with n_components = base_size. With
-        n_components = l it has l columns for the offset map and 2l for the paired map.
+        l is at most D.
     """
 
     base_size: int | None = parameter(None, whole(1) | NONE)
 
     def check_parameters(self) -> None:
-        """Raise MethodError if the features F have fewer than n_components columns."""
+        """Raise MethodError if a parameter is not valid, or if F has too few columns."""
         super().check_parameters()
         waves = KERNELS.find(self.kernel).feature == "wave"
         columns = self.n_drawn * (2 if waves and self.feature_map == PAIRED else 1)
@@ -112,9 +120,12 @@ class ProjectedFeatures(RandomFeatures):
 
     @property
     def n_drawn(self) -> int:
-        """Number of frequencies of the features F."""
+        """Number of frequencies of the random features F, before the reduction."""
         return 4 * self.n_components if self.base_size is None else self.base_size
 
     @abstractmethod
     def _projection(self, base: FeatureMap, X: Rows, random: RandomStreams) -> Array:
-        """Return the matrix by which the features F are multiplied, shape (D, l)."""
+        """Return the matrix by which the D features of each row are multiplied, shape (D, l).
+
+        `base` is the feature map with D columns, and `X` contains the training rows.
+        """

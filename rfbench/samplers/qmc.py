@@ -42,18 +42,17 @@ _EDGE = 2.0**-31
     ),
 )
 class QMC(RandomFeatures):
-    r"""Frequencies from a low-discrepancy sequence instead of independent draws.
+    r"""Quasi-Monte Carlo features: frequencies from a low-discrepancy sequence.
 
-    Each coordinate of a frequency is :math:`w_m = F^{-1}(t_m)`. The :math:`t_m` are the points of
-    the sequence in the unit cube, and F is the distribution function of one coordinate of the
-    spectral measure. The points are scrambled again for each seed. Every single point is then
-    uniform, so the kernel estimate is unbiased (randomized QMC). For Sobol points, arXiv 2503.06041
-    (2025) calls the result RQMC features.
+    The points t of the sequence fill the unit cube more evenly than independent random points. Each
+    coordinate of a frequency is :math:`w = F^{-1}(t)`, where F is the distribution function of a
+    coordinate of the spectral measure. By default, the points are scrambled at random. Every single
+    point then has a uniform distribution, so the kernel estimate is unbiased (randomized QMC).
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -67,9 +66,9 @@ class QMC(RandomFeatures):
         Random seed or generator. None uses a new seed in every fit.
     sequence : {'sobol', 'halton', 'generalized-halton'}, default='sobol'
         Sobol (direction numbers of Joe and Kuo, at most 21201 dimensions), Halton, or generalized
-        Halton. Generalized Halton has one random permutation of the digits per base. The
-        permutation keeps 0 fixed and is the same for all digits, as in the package ghalton. Its
-        points are not uniform, so the estimate has a bias.
+        Halton. Generalized Halton permutes the digits of the Halton points. It has one random
+        permutation per base, which keeps 0 fixed and is the same for all digits, as in the package
+        ghalton. The points of generalized Halton are not uniform, so the estimate has a bias.
     scramble : bool, default=True
         Random scrambling: Sobol by a random linear matrix and a digital shift, Halton by random
         permutations of the digits. Without scrambling the frequencies are the same for all seeds,
@@ -80,9 +79,10 @@ class QMC(RandomFeatures):
     -----
     The supported kernels have a product measure: all kernels except the linear and the Euclidean
     Laplacian kernel. The offsets of the offset map are independent instead of quasi-random, which
-    is our choice. Without scrambling, the first point of a Sobol or Halton sequence is 0. It is
-    skipped, because the quantile of 0 is minus infinity. Coordinates of points are limited to the
-    interval from 2^-31 to 1 - 2^-31. The margin is half the resolution of Sobol points.
+    is our choice. Without scrambling, the first point of a Sobol or Halton sequence is 0. The first
+    point is then skipped, because :math:`F^{-1}(0)` is minus infinity. Coordinates of points are
+    limited to the interval from 2^-31 to 1 - 2^-31. With scrambled Sobol points, arXiv 2503.06041
+    (2025) calls the result RQMC features.
 
     References
     ----------
@@ -102,7 +102,10 @@ class QMC(RandomFeatures):
 
     @classmethod
     def serves(cls, kernel: type[Kernel]) -> bool:
-        """Return True if the frequencies of the kernel have independent coordinates."""
+        """Return True if the sampler supports the given class of kernels.
+
+        The coordinates of a frequency of the kernel have to be independent.
+        """
         return super().serves(kernel) and kernel.coordinate is not None
 
     sequence: str = parameter("sobol", one_of("sobol", "halton", "generalized-halton"))
@@ -148,9 +151,10 @@ def _halton(d: int, m: int, scramble: bool, generator: np.random.Generator) -> A
 
 
 def _generalized_halton(d: int, m: int, scramble: bool, generator: np.random.Generator) -> Array:
-    """Return the points 1 to m of a generalized Halton sequence.
+    """Return the first m points of a generalized Halton sequence in d dimensions, without point 0.
 
-    A point is computed by permuting and reversing the digits of its index in base b.
+    A coordinate of a point is computed from the digits of the point's index in base b, where b is
+    a different prime number for each coordinate. The digits are permuted and their order reversed.
     """
     points = np.zeros((m, d))
     for j, base in enumerate(_primes(d)):

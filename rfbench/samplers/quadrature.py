@@ -1,4 +1,4 @@
-"""Random frequencies that are points of quadrature rules for the Gaussian measure."""
+"""Random features whose frequencies are points of quadrature rules for a Gaussian integral."""
 
 from __future__ import annotations
 
@@ -24,21 +24,19 @@ from rfbench.samplers.orf import draw_haar_rows
     about="coordinates of frequencies drawn from the three nodes of Gauss-Hermite quadrature",
 )
 class GaussianQuadrature(RandomFeatures):
-    r"""Frequencies with coordinates drawn from the nodes of Gauss-Hermite quadrature.
+    r"""Frequencies whose coordinates are drawn from the nodes of Gauss-Hermite quadrature.
 
-    Each coordinate of a frequency is :math:`\sigma t`. t is drawn independently from the L nodes
-    for the weight function :math:`e^{-t^2/2}`, with probabilities proportional to the weights.
-    :math:`\sigma` is the standard deviation of a coordinate, 1/s for the Gaussian kernel. The
-    moments equal the moments of the Gaussian measure up to degree 2L - 1. The mean of the kernel
-    estimate is :math:`\prod_j \sum_l a_l \cos(\sigma t_l (x_j - y_j))` with the weights a. The bias
-    of the estimate does not decrease with M. For L = 2 the nodes are -1 and 1. For L = 3 the nodes
-    are 0 with probability 2/3, and :math:`\pm\sqrt 3` otherwise. Arc-cosine features are not
-    smooth, and the paper does not consider them. Their mean is the mean over all nodes of the grid.
+    Each coordinate of a frequency is :math:`\sigma t`, where t is drawn from the L nodes of the
+    quadrature rule, with probabilities proportional to the weights of the rule. :math:`\sigma` is
+    the standard deviation of a coordinate, 1/s for the Gaussian kernel with length scale s. For
+    example, for L = 3 the nodes are 0 with probability 2/3, and :math:`\pm\sqrt 3` otherwise. The
+    kernel estimate has a bias that does not decrease with the number M of features. The moments of
+    the frequencies equal the Gaussian moments up to degree 2L - 1.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -51,7 +49,14 @@ class GaussianQuadrature(RandomFeatures):
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     points : int, default=3
-        Number L of nodes.
+        Number L of nodes of the quadrature rule.
+
+    Notes
+    -----
+    The mean of the kernel estimate is :math:`\prod_j \sum_l a_l \cos(\sigma t_l (x_j - y_j))` for
+    nodes :math:`t_l` with the probabilities :math:`a_l`. The paper does not consider arc-cosine
+    features, which are not smooth. The mean of their kernel estimate is the mean over all nodes of
+    the grid.
 
     References
     ----------
@@ -82,14 +87,18 @@ class GaussianQuadrature(RandomFeatures):
 
 @dataclass(frozen=True)
 class QuadratureMap(FeatureMap):
-    """Features with weights, and a constant that is added to the kernel estimate.
+    """Feature map with weighted columns and a constant that is added to the kernel estimate.
 
-    If the mean square of the weights is 1 - c, the constant is c k(0, 0).
+    The constant corrects the kernel estimate for weights w_m whose mean square is not 1. Its value
+    is (1 - mean of w_m^2) k(0, 0), with the kernel value k(0, 0) of two rows of zeros.
     """
 
     @property
     def kernel_constant(self) -> float:
-        """The constant c times the square of a feature of frequency 0, which may be negative."""
+        """Constant that is added to products of features to estimate the kernel.
+
+        The constant may be negative.
+        """
         assert self.weights is not None
         lacking = 1.0 - float(np.mean(np.square(self.weights, dtype=np.float64)))
         if self.feature == "arc-cosine":
@@ -109,31 +118,30 @@ class QuadratureMap(FeatureMap):
     ),
 )
 class SSR(RandomFeatures):
-    r"""Stochastic spherical-radial quadrature of degree (3, 3).
+    r"""Features from stochastic spherical-radial quadrature of degree (3, 3).
 
-    Blocks have d + 1 frequencies :math:`\sigma \rho_j Q v_j`. Q is a Haar-distributed orthogonal
-    matrix, v are the vertices of the regular simplex on the unit sphere, :math:`\rho_j \sim
-    \chi_{d+2}`, and :math:`\sigma` is the standard deviation of a coordinate, 1/s for the Gaussian
-    kernel. (The rule also has the opposite vertices, which are not needed because the cosine is
-    even.) Independent blocks are stacked and the last block is truncated, so that there are exactly
-    M frequencies:
+    The frequencies of a block are :math:`w_j = \sigma \rho_j Q v_j` for the d + 1 vertices
+    :math:`v_j` of a regular simplex on the unit sphere. Q is a random orthogonal matrix
+    (Haar-distributed), :math:`\rho_j \sim \chi_{d+2}` are random lengths, and :math:`\sigma` is
+    the standard deviation of a coordinate, 1/s for the Gaussian kernel. Independent blocks are
+    stacked until there are M frequencies. The kernel estimate is
 
     .. math:: k(x, y) \approx c_0 + \frac1M \sum_j \frac{d}{\rho_j^2} \cos w_j^\top (x - y),
               \qquad c_0 = 1 - \frac1M \sum_j \frac{d}{\rho_j^2}.
 
-    The estimate is unbiased. :math:`E[c_0] = 0`, and :math:`c_0` may be negative. Arc-cosine
-    features are not even. For them every second frequency is the opposite of the previous
-    frequency, with the same weight, and :math:`c_0` is half as large for steps and 0 for ramps.
+    The estimate is unbiased. The features are cosines and sines that are multiplied by the weights
+    :math:`\sqrt d / \rho_j`. The constant :math:`c_0`, which may be negative, is used only for
+    kernel errors. In a regression, an intercept has the same effect. Drawing costs O(M d^2).
+    Dimensions d of 1 and 2 are not supported, because the variance of the weights is infinite.
 
-    The features of these frequencies are computed as in rks and multiplied by the weights
-    :math:`\sqrt d / \rho_j`. The constant :math:`c_0` is not a column, because an intercept has the
-    same effect. It is used only for kernel errors. Drawing costs O(M d^2). Dimensions d of 1 and 2
-    are not supported, because the variance of the weights is infinite.
+    Arc-cosine features are not even functions. Every second frequency is then the opposite of the
+    previous frequency, with the same weight. The constant :math:`c_0` is half as large for the
+    order 0 (steps), and 0 for higher orders.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -198,9 +206,9 @@ class SSR(RandomFeatures):
 
 
 def compute_simplex_vertices(d: int) -> Array:
-    """Return the vertices of a regular simplex on the unit sphere, shape (d + 1, d).
+    """Return the d + 1 vertices of a regular simplex on the unit sphere, shape (d + 1, d).
 
-    Vertex j has zeros after its coordinate j. The vertices sum to 0.
+    The sum of the vertices is 0.
     """
     i = np.arange(d)
     step = np.sqrt((d + 1) / ((d - i) * d * (d - i + 1)))

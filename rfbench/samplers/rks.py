@@ -18,16 +18,17 @@ from rfbench.samplers.feature_map import FeatureMap
     ),
 )
 class RKS(RandomFeatures):
-    r"""I.i.d. frequencies from the spectral measure p of the kernel.
+    r"""Random kitchen sinks (random Fourier features): independent frequencies.
 
-    Let :math:`w_m \sim p` and :math:`b_m \sim U[0, 2\pi)`. The columns are :math:`\sqrt{2/M}
-    \cos(w_m^\top x + b_m)` (offset map), or :math:`\sqrt{1/M} [\cos w_m^\top x, \sin w_m^\top x]`
-    (paired map). They estimate the kernel without bias: :math:`E[z(x)^\top z(y)] = k(x, y)`.
+    The M frequencies :math:`w_m` are drawn from the spectral measure of the kernel. The features
+    z(x) of a row x are :math:`\sqrt{2/M} \cos(w_m^\top x + b_m)` with random offsets :math:`b_m`
+    (offset map), or :math:`\sqrt{1/M} [\cos w_m^\top x, \sin w_m^\top x]` (paired map). The
+    products of features are unbiased estimates of the kernel: :math:`E[z(x)^\top z(y)] = k(x, y)`.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -42,7 +43,8 @@ class RKS(RandomFeatures):
     penalty_divisor : float, default=1.0
         Divisor c of the penalty. Every column is multiplied by sqrt(c), so that a ridge penalty
         lambda has the same effect as lambda / c for features without the factor. The features then
-        estimate c times the kernel. This is a control for methods that rescale their features.
+        estimate c times the kernel. The parameter is a control for methods that rescale their
+        features.
 
     References
     ----------

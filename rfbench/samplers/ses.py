@@ -35,21 +35,23 @@ SPARSE_PENALTIES = tuple(float(10.0**e) for e in range(-6, 3))
     about="the features of rks, re-weighted to approximate the kernel on the data",
 )
 class SES(RandomFeatures):
-    r"""The features of random kitchen sinks, re-weighted to approximate the kernel on the data.
+    r"""Random Fourier features with weights that are fitted to the kernel of the data.
 
-    The weights minimize, without using labels,
+    The weights :math:`\beta_m` of the M features minimize the error of the kernel estimate over
+    pairs of training rows, plus a penalty. Labels are not used. The objective is
 
     .. math:: \sum_{ij} \Big(k(x_i, x_j) - \sum_m \beta_m u_m(x_i) u_m(x_j)\Big)^2
-              + \lambda |\beta|^2
+              + \lambda |\beta|^2.
 
-    Column m is :math:`\sqrt{\beta_m} u_m`, where :math:`u_m = \sqrt 2 \cos(w_m^\top x + b_m)`. In
-    the paired map :math:`u_m(x) u_m(y)` is the inner product of the pairs. For :math:`\beta_m =
-    1/M` the features are random kitchen sinks.
+    Column m of the features is :math:`\sqrt{\beta_m} u_m`, where :math:`u_m(x) = \sqrt 2
+    \cos(w_m^\top x + b_m)`. In the paired map, :math:`u_m` is a pair of a cosine and a sine, and
+    :math:`u_m(x) u_m(y)` is the inner product of two pairs. For :math:`\beta_m = 1/M` the features
+    are random kitchen sinks.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -62,13 +64,13 @@ class SES(RandomFeatures):
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     equations : {'sketched'}, default='sketched'
-        Method of choosing the pairs of rows in the sum: they are drawn uniformly. The cost is O(r
-        M^2).
+        Method of choosing the pairs of rows in the sum: r pairs are drawn uniformly. The cost is
+        O(r M^2).
     pairs_per_feature : int, default=10
         Number r of pairs divided by M.
     weights : {'nonnegative'}, default='nonnegative'
-        Constraint on the weights: non-negative least squares. This is our choice, because the paper
-        does not state it.
+        Constraint on the weights, which are computed by non-negative least squares. The constraint
+        is our choice, because the paper does not state it.
     penalty : {'validated'}, default='validated'
         Method of selecting lambda. lambda is divided by the mean diagonal element of the Gram
         matrix of the least-squares problem, to remove the scale (our choice). The value from 1e-6,
@@ -78,7 +80,9 @@ class SES(RandomFeatures):
     Attributes
     ----------
     beta_ : array of shape (n_components,)
+        The weights.
     penalty_ : float
+        The selected penalty lambda.
 
     References
     ----------
@@ -118,19 +122,21 @@ class SES(RandomFeatures):
 
 
 class PairEquations(NamedTuple):
-    r"""Normal equations of :math:`|t - A\beta|^2`. A and t have one row for each pair of data rows.
+    r"""Normal equations of the least-squares problem that fits feature weights to kernel values.
 
-    For the pair (i, j), the row of A is :math:`u_m(x_i) u_m(x_j)` and the element of t is
+    The problem is to minimize :math:`|t - A\beta|^2` over the weights :math:`\beta` of M features
+    :math:`u_m`. A and t have one row for each pair of data rows. For the pair (i, j), the row of A
+    contains the products :math:`u_m(x_i) u_m(x_j)`, and the element of t is the kernel value
     :math:`k(x_i, x_j)`.
 
     Attributes
     ----------
     gram : array of shape (M, M)
-        A'A.
+        The matrix A'A.
     moment : array of shape (M,)
-        A't.
+        The vector A't.
     square : float
-        t't.
+        The number t't.
     """
 
     gram: Array
@@ -138,15 +144,14 @@ class PairEquations(NamedTuple):
     square: float
 
     def compute_error(self, beta: Array) -> float:
-        """Return the sum of squared residuals for the weights beta."""
+        """Return the sum of squared errors of the kernel values for the weights `beta`."""
         return float(beta @ (self.gram @ beta) - 2.0 * (beta @ self.moment) + self.square)
 
     def make_solver(self) -> Callable[[float], Array]:
-        """Return a function that computes the weights, shape (M,), for a penalty.
+        """Return a function that computes the M non-negative weights for a penalty.
 
-        The penalty is relative to the mean diagonal element of A'A. The eigendecomposition of A'A
-        is computed once, for all penalties. It gives an M x M square root of the normal equations,
-        with which `scipy.optimize.nnls` is called.
+        The argument of the function is the penalty divided by the mean diagonal element of A'A.
+        The eigendecomposition of A'A is computed only once, for all penalties.
         """
         values, vectors = np.linalg.eigh(self.gram)
         projected = vectors.T @ self.moment
@@ -166,7 +171,10 @@ class PairEquations(NamedTuple):
 def make_pair_equations(
     unit: FeatureMap, kernel: Kernel, X: Rows, pairs: NDArray[np.intp]
 ) -> PairEquations:
-    """Return the normal equations for pairs of row indices, shape (r, 2)."""
+    """Return the normal equations that fit feature weights to the kernel values of r pairs of rows.
+
+    `pairs` contains the row indices of the pairs, shape (r, 2).
+    """
     m = unit.n_frequencies
     gram, moment, square = np.zeros((m, m)), np.zeros(m), 0.0
     for start in range(0, len(pairs), BLOCK_PAIRS):

@@ -1,6 +1,7 @@
-"""Sketches of dot-product kernels: products of projections, trees, Maclaurin series.
+"""Random features of dot-product kernels, such as the polynomial kernel.
 
-A sketch computes random features of rows whose inner products estimate a power (x'y)^p.
+A sketch is a set of random features of a row x whose inner products with the features of a row y
+estimate a power (x'y)^p. Sketches of several powers are combined to a Maclaurin series.
 """
 
 from __future__ import annotations
@@ -60,14 +61,17 @@ FEATURES_BY_DEGREE = Rule("a list of whole numbers, one per degree", _is_numbers
 
 
 def multiply_complex(rows: Any, matrix: Any) -> Any:
-    """Return the product of real or complex rows and a real or complex matrix."""
+    """Return the matrix product of real or complex rows and a real or complex matrix."""
     if np.iscomplexobj(matrix) and not np.iscomplexobj(rows):
         return rows @ matrix.real + 1j * (rows @ matrix.imag)
     return rows @ matrix
 
 
 def convert(part: Any, dtype: Any) -> Any:
-    """Return a part of a sketch with its arrays in the precision of `dtype`."""
+    """Return an object with all its arrays in the precision of `dtype`.
+
+    The object is an array, a sketch (a dataclass with arrays), or a list of such objects.
+    """
     if isinstance(part, list):
         return [convert(each, dtype) for each in part]
     if isinstance(part, np.ndarray) and part.dtype.kind in "fc":
@@ -81,29 +85,33 @@ def convert(part: Any, dtype: Any) -> Any:
 
 @dataclass(frozen=True)
 class Dense:
-    """Projections given by a matrix, shape (p, D)."""
+    """D random projections of rows with p columns, stored as a matrix of shape (p, D)."""
 
     matrix: NDArray[Any]
 
     def project(self, rows: Any) -> Any:
-        """Return the projections of the rows, shape (n, D)."""
+        """Return the D projections of each of the n rows, shape (n, D)."""
         return multiply_complex(rows, self.matrix)
 
 
 @dataclass(frozen=True)
 class HadamardRows:
-    """Projections on chosen rows of stacked matrices H diag(signs), with a Hadamard matrix H."""
+    """Random projections of rows, computed by fast Walsh-Hadamard transforms.
+
+    Each block of projections is H diag(s) with the Hadamard matrix H and a row s of `signs`. The
+    blocks are stacked, and only the projections with the indices `chosen` are returned.
+    """
 
     signs: NDArray[Any]  # shape (blocks, p)
     chosen: NDArray[np.intp]  # shape (D,); row r of block b has the number b * p + r
 
     def project(self, rows: Any) -> Any:
-        """Return the projections of the rows, shape (n, D)."""
+        """Return the D projections of each of the n rows, shape (n, D)."""
         return np.concatenate([_transform(rows * each) for each in self.signs], 1)[:, self.chosen]
 
 
 def _transform(rows: Any) -> Any:
-    """Return the unnormalized Walsh-Hadamard transform of each row."""
+    """Return the product of each row with the unnormalized Walsh-Hadamard matrix."""
     if np.iscomplexobj(rows):
         return _transform(rows.real) + 1j * _transform(rows.imag)
     out = np.array(rows, order="C")
@@ -112,15 +120,17 @@ def _transform(rows: Any) -> Any:
 
 
 class Way(NamedTuple):
-    """Options of the projections of a sketch.
+    """Options of the random projections of a sketch.
 
     Attributes
     ----------
     projection : {'gaussian', 'rademacher', 'srht', 'countsketch'}
+        Type of the projections: independent normal entries, independent signs, rows of Hadamard
+        matrices multiplied by random signs, or count sketches.
     is_complex : bool
         True if the projections are complex: signs 1, -1, i, -i, or complex normal variables.
     full_cov : bool
-        True if all blocks of 'srht' have the same signs.
+        True if all blocks of a Hadamard matrix in 'srht' have the same signs.
     """
 
     projection: str
@@ -128,7 +138,7 @@ class Way(NamedTuple):
     full_cov: bool = False
 
     def draw(self, generator: np.random.Generator, p: int, D: int) -> Dense | HadamardRows:
-        """Draw D projections of rows with p columns, a power of two."""
+        """Draw D random projections for rows with p columns. p has to be a power of two."""
         if self.projection == "gaussian":
             normal = generator.standard_normal((p, D))
             if self.is_complex:
@@ -153,22 +163,25 @@ class Way(NamedTuple):
 
 
 class Sketch(ABC):
-    """Random features, D for each row, whose inner products estimate (x'y)^p."""
+    """Base class of sketches: D random features of a row.
+
+    The inner product of the features of two rows x and y estimates a power (x'y)^p.
+    """
 
     @abstractmethod
     def features(self, rows: Any) -> Any:
-        """Return the real or complex features of the rows, shape (n, D)."""
+        """Return the D real or complex features of each of the n rows, shape (n, D)."""
 
 
 @dataclass(frozen=True)
 class ProductSketch(Sketch):
-    """Features that are products of p independent projections, divided by sqrt(D)."""
+    """Sketch whose features are products of p random projections, divided by sqrt(D)."""
 
     factors: Sequence[Any]
     D: int
 
     def features(self, rows: Any) -> Any:
-        """Return the features of the rows, shape (n, D)."""
+        """Return the D features of each of the n rows, shape (n, D)."""
         product = self.factors[0].project(rows)
         for factor in self.factors[1:]:
             product *= factor.project(rows)
@@ -178,11 +191,11 @@ class ProductSketch(Sketch):
 
 @dataclass(frozen=True)
 class TreeSketch(Sketch):
-    """Features of a tree: projections are multiplied in pairs, and the products projected again.
+    """Sketch whose projections are multiplied in pairs, as in a binary tree.
 
-    The root of the tree has the features. The number of leaves is a power of two. If the degree is
-    smaller, the remaining leaves are columns of ones. A product of two projections has D columns.
-    Before it is projected, it is padded with zeros to `width` columns.
+    The leaves of the tree are random projections of a row. Each inner node multiplies the values of
+    its two children, and projects the product again. The root contains the features. The number of
+    leaves is the smallest power of two that is at least the degree p. Leaves beyond p contain ones.
     """
 
     leaves: Sequence[Any]
@@ -191,7 +204,7 @@ class TreeSketch(Sketch):
     width: int
 
     def features(self, rows: Any) -> Any:
-        """Return the features of the rows, shape (n, D)."""
+        """Return the D features of each of the n rows, shape (n, D)."""
         nodes = [leaf.project(rows) for leaf in self.leaves]
         nodes += [np.ones_like(nodes[0])] * (2 ** len(self.levels) - len(nodes))
         for level in self.levels:
@@ -207,13 +220,17 @@ class TreeSketch(Sketch):
 
 @dataclass(frozen=True)
 class CompressedSketch(Sketch):
-    """A sketch with many columns, reduced to D real columns by a Hadamard transform with signs."""
+    """Sketch with many columns that are reduced to D real columns.
+
+    The columns are multiplied by random signs and a Hadamard matrix, from which D columns are
+    selected.
+    """
 
     inner: Sketch
     last: HadamardRows
 
     def features(self, rows: Any) -> Any:
-        """Return the features of the rows, shape (n, D)."""
+        """Return the D features of each of the n rows, shape (n, D)."""
         wide = self.inner.features(rows)
         if np.iscomplexobj(wide):
             wide = np.concatenate([wide.real, wide.imag], axis=1)
@@ -222,39 +239,39 @@ class CompressedSketch(Sketch):
 
 @dataclass(frozen=True)
 class TensorSketch(Sketch):
-    """The TensorSketch of scikit-learn, which computes in float64."""
+    """Sketch that is computed in float64 by `PolynomialCountSketch` of scikit-learn."""
 
     fitted: PolynomialCountSketch
 
     def features(self, rows: Any) -> Any:
-        """Return the features of the rows, shape (n, D)."""
+        """Return the D features of each of the n rows, shape (n, D)."""
         return self.fitted.transform(rows)
 
 
 def draw_sketch(
     way: Way, degree: int, d: int, D: int, generator: np.random.Generator, tree: bool = False
 ) -> Sketch:
-    """Draw a sketch of (x'y)^degree with D features, for rows padded with zeros to d columns.
+    """Draw a sketch: D random features whose inner products estimate (x'y)^degree.
 
     Parameters
     ----------
     way : Way
         Options of the projections.
     degree : int
-        p, at least 1.
+        Degree of the power, at least 1.
     d : int
-        Number of columns of the padded rows, a power of two.
+        Number of columns of the rows after padding with zeros, a power of two.
     D : int
         Number of features. The features are complex if the projections are complex.
     generator : numpy.random.Generator
         Random numbers.
     tree : bool
-        Use `TreeSketch` in place of `ProductSketch`.
+        If True, return a `TreeSketch` instead of a `ProductSketch`.
 
     Returns
     -------
     Sketch
-        The sketch.
+        The sketch, which computes the features of rows.
     """
     if way.projection == COUNTSKETCH:
         seed = int(generator.integers(2**31 - 1))
@@ -273,25 +290,29 @@ def draw_sketch(
 
 @dataclass(frozen=True)
 class DotProductMap(FittedMap):
-    """Feature map that concatenates the sketches of the terms of a dot-product kernel.
+    """Feature map of a kernel that is a sum of powers of x'y, such as the polynomial kernel.
+
+    Each power is estimated by a sketch (random features of this power). The features are the
+    columns of all sketches.
 
     Attributes
     ----------
     sketches : sequence of (float, Sketch)
-        For each term, the square root of its coefficient, and the sketch of its power of x'y.
+        For each term of the sum, the square root of its coefficient, and the sketch of its power.
     columns : int
-        Number of real columns. Complex features are written as their real parts, followed by their
-        imaginary parts. The remaining columns are 0.
+        Number of real columns of the result. Complex features are written as their real parts,
+        followed by their imaginary parts. The remaining columns are 0.
     length : float
-        The rows are divided by this length.
+        Length scale by which the rows are divided.
     width : int
-        The rows are padded with zeros to this number of columns.
+        Number of columns to which the rows are padded with zeros.
     root : float
         Constant that is added to the rows as their first column. If it is 0, no column is added.
     constant : float
         Constant that is the first feature. If it is 0, there is no such feature.
     decay : float
-        The features of a row x are multiplied by exp(-decay |x|^2), with x divided by the length.
+        Factor in the exponent of exp(-decay |x|^2), by which the features of a row x are multiplied
+        after x is divided by the length.
     """
 
     sketches: Sequence[tuple[float, Sketch]]
@@ -304,15 +325,15 @@ class DotProductMap(FittedMap):
 
     @property
     def n_columns(self) -> int:
-        """Number of real columns."""
+        """Number of real columns of the feature matrix."""
         return self.columns
 
     def astype(self, dtype: Any) -> DotProductMap:
-        """Return the map with its arrays converted to the floating-point type `dtype`."""
+        """Return the feature map with its arrays converted to the floating-point type `dtype`."""
         return replace(self, sketches=[(a, convert(each, dtype)) for a, each in self.sketches])
 
     def transform_into(self, rows: Rows, out: FloatArray) -> None:
-        """Write the features of the rows, shape (n, d), into `out`, shape (n, n_columns)."""
+        """Compute the features of the n rows, and write them into `out`, shape (n, n_columns)."""
         for block in iterate_row_blocks(rows.shape[0], max(self.width, self.columns)):
             part = to_dense(rows[block]) / np.asarray(self.length, out.dtype)
             padded = np.zeros((len(part), self.width), out.dtype)
@@ -331,9 +352,9 @@ class DotProductMap(FittedMap):
 
 
 def find_length(kernel: Kernel) -> float:
-    """Return the length scale s of the kernel.
+    """Return the length scale of the kernel, by which rows are divided.
 
-    For a Gaussian kernel, s is defined by exp(-|x - y|^2 / (2 s^2)).
+    For the Gaussian kernel exp(-|x - y|^2 / (2 s^2)), the length scale is s.
     """
     return 1.0 / kernel.spread if isinstance(kernel, Gaussian) else float(kernel.bandwidth)
 
@@ -341,16 +362,18 @@ def find_length(kernel: Kernel) -> float:
 def allocate_features(
     sample: Array, kernel: Any, totals: Iterable[int], way: Way, least: int
 ) -> dict[int, list[int]]:
-    """Return the numbers of features of all degrees that minimize the kernel error, for each total.
+    """Return how a total number of features is best divided among the degrees of a power series.
+
+    The chosen numbers of features minimize the mean squared error of the kernel estimate.
 
     Parameters
     ----------
     sample : array of shape (n, d)
         Rows over whose pairs the mean squared error is computed.
     kernel : Kernel
-        The kernel.
+        Kernel that is a power series in x'y.
     totals : iterable of int
-        Total numbers of features, without the constant.
+        Total numbers of features to divide. The constant feature of degree 0 is not counted.
     way : Way
         Options of the projections.
     least : int
@@ -359,7 +382,7 @@ def allocate_features(
     Returns
     -------
     dict
-        For each total number, the list of the numbers of features of the degrees 1, 2, ...
+        Each total, mapped to a list with the number of features for each of the degrees 1, 2, ...
     """
     decays = isinstance(kernel, Gaussian)
     series = Softmax(1.0) if decays else kernel
@@ -378,7 +401,7 @@ def allocate_features(
 
 @estimator
 class SketchedFeatures(RandomFeatures):
-    """Base class of the samplers of this module.
+    """Base class of the samplers for random features of dot-product kernels.
 
     Parameters
     ----------
@@ -407,7 +430,7 @@ class SketchedFeatures(RandomFeatures):
     is_complex: bool = parameter(False, BOOLEAN)
 
     def check_parameters(self) -> None:
-        """Raise MethodError if the features cannot be complex, but `is_complex` is True."""
+        """Raise MethodError if a parameter is not valid, or if features cannot be complex."""
         super().check_parameters()
         if self.is_complex and (self.projection == COUNTSKETCH or self.n_components < 2):
             raise MethodError(
@@ -419,7 +442,7 @@ class SketchedFeatures(RandomFeatures):
 
     @property
     def _n_features(self) -> int:
-        """Number of real or complex features."""
+        """Number of features, where a complex feature counts as one."""
         return self.n_components // 2 if self.is_complex else self.n_components
 
 
@@ -438,11 +461,12 @@ class SketchedFeatures(RandomFeatures):
     ),
 )
 class PolynomialSketch(SketchedFeatures):
-    r"""Products of p random projections of a row: features of the polynomial kernel.
+    r"""Random features of the polynomial kernel: products of p random projections of a row.
 
-    The j-th feature is :math:`M^{-1/2} \prod_{i=1}^p w_{ij}^\top \tilde x` with :math:`\tilde x =
-    (\sqrt b, x / s)` padded with zeros to a power of two. Its products estimate :math:`(x^\top y /
-    s^2 + b)^p` without bias.
+    The kernel is :math:`(x^\top y / s^2 + b)^p` with the length scale s and the bias b. Feature j
+    of a row x is :math:`M^{-1/2} \prod_{i=1}^p w_{ij}^\top \tilde x` with random vectors
+    :math:`w_{ij}`. The vector :math:`\tilde x` is :math:`(\sqrt b, x / s)`, padded with zeros to a
+    power of two. The kernel estimate is unbiased.
 
     Parameters
     ----------
@@ -498,7 +522,11 @@ class PolynomialSketch(SketchedFeatures):
     expanded: int | None = parameter(None, whole(2) | NONE)
 
     def _find_power(self) -> tuple[int, float, float, float]:
-        """Return degree, bias, length and decay of (x'y / length^2 + bias)^degree."""
+        """Return the degree, bias, length scale and decay of the kernel.
+
+        The kernel is (x'y / length^2 + bias)^degree, multiplied by exp(-decay |x / length|^2) for
+        each of the two rows.
+        """
         return self.kernel_.degree, self.kernel_.bias, find_length(self.kernel_), 0.0
 
     def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> DotProductMap:
@@ -523,10 +551,13 @@ class PolynomialSketch(SketchedFeatures):
     about="sketches of a power of 1 + x'y / q in place of the exponential function",
 )
 class PowerSketch(PolynomialSketch):
-    r"""Sketches of :math:`(1 + x^\top y / (q s^2))^q` in place of :math:`\exp(x^\top y / s^2)`.
+    r"""Random features of the softmax and the Gaussian kernel, from a power of high degree.
 
-    For the Gaussian kernel, the features of x are multiplied by :math:`\exp(-|x|^2 / (2 s^2))`. The
-    estimate is biased, and the bias decreases as q increases.
+    The softmax kernel :math:`\exp(x^\top y / s^2)` with the length scale s is replaced by
+    :math:`(1 + x^\top y / (q s^2))^q`. The features are products of q random projections of a row,
+    as in `PolynomialSketch`. For the Gaussian kernel, the features of a row x are multiplied by
+    :math:`\exp(-|x|^2 / (2 s^2))`. The kernel estimate is biased, and the bias decreases as q
+    increases.
 
     Parameters
     ----------
@@ -594,14 +625,14 @@ class PowerSketch(PolynomialSketch):
     ),
 )
 class MaclaurinFeatures(SketchedFeatures):
-    r"""Sketches of the terms :math:`a_n (x^\top y / s^2)^n` of a power series.
+    r"""Random features of a kernel that is a power series in the product of two rows.
 
-    The constant :math:`\sqrt{a_0}` is one feature. The Gaussian kernel is the softmax kernel times
-    :math:`\exp(-(|x|^2 + |y|^2) / (2 s^2))`. The other M - 1 features are distributed over the
-    degrees n. With 'random', the degree of each feature is drawn with probabilities proportional to
-    :math:`2^{-(n + 1)}`, and the estimate is unbiased. With 'optimized', the numbers of features
-    minimize the mean squared error of the estimate over pairs of training rows. The series is then
-    truncated, and the estimate is biased.
+    The terms of the series are :math:`a_n (x^\top y / s^2)^n` for the degrees n = 0, 1, ..., with
+    the length scale s of the kernel. The constant :math:`\sqrt{a_0}` is one feature. The other
+    M - 1 features are divided among the other degrees. By default, the division minimizes the mean
+    squared error of the kernel estimate over pairs of training rows. The series is then truncated,
+    and the estimate is biased. With ``degrees='random'``, the degree of each feature is random with
+    probabilities proportional to :math:`2^{-(n + 1)}`, and the estimate is unbiased.
 
     Parameters
     ----------
@@ -689,7 +720,9 @@ class MaclaurinFeatures(SketchedFeatures):
 def draw_degrees(
     generator: np.random.Generator, total: int, limit: int | None
 ) -> tuple[list[int], Array]:
-    """Draw the degree n of each feature with a probability proportional to 2^-(n + 1), n >= 1.
+    """Draw a random degree n >= 1 for each feature of a power series.
+
+    The probability of the degree n is proportional to 2^-(n + 1).
 
     Parameters
     ----------
@@ -698,14 +731,14 @@ def draw_degrees(
     total : int
         Number of features.
     limit : int or None
-        Highest degree. None if the series is infinite.
+        Highest degree of the series. None if the series is infinite.
 
     Returns
     -------
     counts : list of int
         Number of features for each degree, from 1.
     weights : array
-        Factor of the kernel estimate of each degree, with which the sum of the estimates is
+        Factor of the estimate of each power. With these factors, the estimated sum of the series is
         unbiased.
     """
     if limit is None:

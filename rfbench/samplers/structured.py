@@ -1,4 +1,4 @@
-"""Frequencies that are products of diagonal matrices and Hadamard or circulant matrices."""
+"""Random features with structured frequencies, which can be multiplied with rows in less time."""
 
 from __future__ import annotations
 
@@ -36,15 +36,19 @@ DENSE_COLUMNS = {"float64": 200, "float32": 256}
 
 
 class Block(NamedTuple):
-    """One p x p block ``diag(lengths) H diag(D_L) ... H diag(D_2) P H diag(D_1)`` of frequencies.
+    """One p x p block of frequencies, given as a product of simple matrices.
+
+    The product is ``diag(lengths) H diag(D_L) ... H diag(D_2) P H diag(D_1)``, where H is the
+    Hadamard matrix and P a permutation.
 
     Attributes
     ----------
     diagonals : array of shape (L, p)
         The diagonals D_1 to D_L. D_1 is applied to a row first.
     lengths : array of shape (p,)
+        Factors of the p frequencies.
     shuffle : array of shape (p,) or None
-        The permutation P moves element shuffle[i] to position i. None is the identity.
+        The permutation P, which moves element shuffle[i] to position i. None: no permutation.
     """
 
     diagonals: Array
@@ -54,11 +58,12 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Stacked(Projection):
-    """Stacked blocks of p frequencies, for which products with rows are fast.
+    """Base class of frequencies in blocks whose products with rows are computed by fast transforms.
 
     Attributes
     ----------
     blocks : sequence
+        Blocks of p frequencies each.
     n_features : int
         Number d of columns of the rows.
     """
@@ -68,18 +73,21 @@ class Stacked(Projection):
 
     @property
     def length(self) -> int:
-        """Number p of frequencies per block, at least d. Rows are padded with zeros to length p."""
+        """Number p of frequencies per block, at least the number d of columns of the rows.
+
+        Rows are padded with zeros to p columns.
+        """
         return len(self.blocks[0][1])
 
     @abstractmethod
     def project_block(self, block: Any, padded: FloatArray) -> FloatArray:
-        """Return the phases w'x for the frequencies of a block, shape (n, p).
+        """Return the products w'x of the p frequencies w of a block and the rows x, shape (n, p).
 
-        The rows are padded to p columns.
+        `padded` contains the n rows, padded with zeros to p columns.
         """
 
     def compute_frequencies(self) -> Array:
-        """Return all frequencies as a matrix, shape (d, p x number of blocks)."""
+        """Return the frequencies of all blocks as a matrix with one column per frequency."""
         total = self.length * len(self.blocks)
         out = np.empty((self.n_features, total))
         self._stack(np.eye(self.n_features), np.arange(total), out)
@@ -87,15 +95,18 @@ class Stacked(Projection):
 
     @cached_property
     def _matrix(self) -> Array:
-        """The matrix of all frequencies. The values of one frequency are consecutive in memory."""
+        """Matrix of all frequencies, in which the values of a frequency are adjacent in memory."""
         return np.asfortranarray(self.compute_frequencies())
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for pickling, without the frequencies, which can be computed again."""
+        """Return the state for pickling, without the matrix of frequencies."""
         return {name: value for name, value in self.__dict__.items() if name != "_matrix"}
 
     def project(self, rows: Rows, chosen: NDArray[Any], out: FloatArray) -> None:
-        """Write the phases w'x of the chosen frequencies into ``out``, shape (n, len(chosen))."""
+        """Write the products w'x of the chosen frequencies w and the rows x into `out`.
+
+        `chosen` contains the indices of the frequencies. `out` has the shape (n, len(chosen)).
+        """
         if self.n_features > DENSE_COLUMNS[out.dtype.name]:
             self._stack(rows, chosen, out)
         else:
@@ -103,7 +114,10 @@ class Stacked(Projection):
             matmul(np.ascontiguousarray(to_dense(rows), out.dtype), matrix, out)
 
     def _stack(self, rows: Rows, chosen: NDArray[Any], out: FloatArray) -> None:
-        """Write the phases w'x into `out` for one block of frequencies after another."""
+        """Write the products w'x of the chosen frequencies w and the rows x into `out`.
+
+        The blocks of frequencies are processed one after another by their fast transforms.
+        """
         p = self.length
         owner = chosen // p
         pieces = []
@@ -121,10 +135,14 @@ class Stacked(Projection):
 
 
 class StackedHadamard(Stacked):
-    """Stacked blocks of length p, which is the smallest power of two that is at least d."""
+    """Frequencies in blocks of products with Hadamard matrices.
+
+    The number p of frequencies per block is the smallest power of two that is at least the number d
+    of columns of the rows.
+    """
 
     def project_block(self, block: Block, padded: FloatArray) -> FloatArray:
-        """Return the phases w'x for the frequencies of a block, shape (n, p)."""
+        """Return the products w'x of the p frequencies w of a block and the n rows x."""
         from rfbench.compute.hadamard import fwht_inplace
 
         diagonals = block.diagonals.astype(padded.dtype, copy=False)
@@ -140,7 +158,10 @@ class StackedHadamard(Stacked):
 
 
 def _as_slice(numbers: NDArray[Any]) -> Any:
-    """Return indices as a slice if they are consecutive, because copying a slice is faster."""
+    """Return `numbers` as a slice if they are consecutive indices, and unchanged otherwise.
+
+    numpy copies a slice faster than the same elements selected by an array of indices.
+    """
     if not len(numbers):
         return numbers
     first, last = int(numbers[0]), int(numbers[-1])
@@ -150,19 +171,21 @@ def _as_slice(numbers: NDArray[Any]) -> Any:
 
 
 class StructuredFeatures(RandomFeatures):
-    """Base class of the samplers whose frequencies are given by a `Projection`.
+    """Base class of the samplers with structured frequencies, which are not stored as a matrix.
 
-    Subclasses define `_projection`. The parameters are the same as for `RandomFeatures`.
+    A subclass defines the method `_projection`, which returns an object that multiplies the
+    frequencies with rows in less time than a matrix product. The parameters are the same as for the
+    base class `RandomFeatures`.
 
     Attributes
     ----------
     frequencies_ : array of shape (M, d)
-        The frequencies, computed at every access. `transform` does not need them.
+        The M frequencies as a matrix, which is computed at every access.
     """
 
     @abstractmethod
     def _projection(self, random: RandomStreams, d: int) -> Projection:
-        """Return at least M frequencies for rows with d columns."""
+        """Draw at least M structured frequencies for rows with d columns."""
 
     def _draw(self, X: Rows, targets: Array | None, random: RandomStreams) -> FeatureMap:
         m = self.n_components
@@ -171,7 +194,7 @@ class StructuredFeatures(RandomFeatures):
 
     @property
     def frequencies_(self) -> Array:
-        """The frequencies, shape (M, d)."""
+        """The M frequencies as a matrix, shape (M, d)."""
         check_is_fitted(self, "feature_map_")
         assert isinstance(self.feature_map_, FeatureMap)
         assert self.feature_map_.projection is not None
@@ -180,18 +203,22 @@ class StructuredFeatures(RandomFeatures):
 
 
 class HadamardFeatures(StructuredFeatures):
-    """Base class of the samplers with Hadamard blocks. Subclasses define `_draw_block`.
+    """Base class of the samplers whose frequencies are products with Hadamard matrices.
 
-    The supported kernels have an isotropic Gaussian measure: the Gaussian kernels, and arc-cosine
-    kernels (not in the papers, our choice). The parameters are the same as for
-    `StructuredFeatures`.
+    A subclass defines the method `_draw_block`, which draws a block of frequencies. The supported
+    kernels have an isotropic Gaussian spectral measure: the Gaussian kernels, and arc-cosine
+    kernels (not in the papers, our choice). The parameters are the same as for the base class
+    `RandomFeatures`.
     """
 
     kernels_served: ClassVar[Any] = GaussianMeasure
 
     @abstractmethod
     def _draw_block(self, generator: np.random.Generator, p: int, spread: float) -> Block:
-        """Return a block of p frequencies with coordinates of the standard deviation `spread`."""
+        """Draw a block of p frequencies.
+
+        `spread` is the standard deviation of a coordinate of a frequency.
+        """
 
     def _projection(self, random: RandomStreams, d: int) -> Projection:
         from rfbench.compute.hadamard import compute_padded_length
@@ -208,21 +235,20 @@ class HadamardFeatures(StructuredFeatures):
     about="frequencies that are products of Hadamard matrices, a permutation and diagonals",
 )
 class Fastfood(HadamardFeatures):
-    r"""Frequencies that are products of Hadamard matrices, a permutation and diagonal matrices.
+    r"""Fastfood: frequencies from products of Hadamard, diagonal and permutation matrices.
 
-    Each block is :math:`V = \frac{\sigma}{\sqrt p} S H G \Pi H B` with :math:`p = 2^{\lceil \log_2
-    d \rceil}`. Rows are padded with zeros to length p. H is the unnormalized Walsh-Hadamard matrix,
-    B has random signs, :math:`\Pi` is a permutation, G is standard Gaussian, :math:`S_{ii} = \chi_p
-    / |G|_F`, and :math:`\sigma` is the standard deviation of a coordinate, 1/s for the Gaussian
-    kernel. Blocks are stacked and truncated to exactly M frequencies. Every single frequency is
-    exactly N(0, sigma^2 I), so the kernel estimate is unbiased. The frequencies of a block depend
-    on each other, and the variance is larger than with i.i.d. frequencies. The cost is O(M log d)
-    per row.
+    Rows are padded with zeros to p columns, a power of two. A block of p frequencies is :math:`V =
+    \frac{\sigma}{\sqrt p} S H G \Pi H B`. H is the Walsh-Hadamard matrix, and :math:`\Pi` is a
+    random permutation. The other factors are diagonal: B has random signs, G has Gaussian entries,
+    and S has random lengths :math:`S_{ii} = \chi_p / |G|_F`. :math:`\sigma` is the standard
+    deviation of a coordinate, 1/s for the Gaussian kernel with length scale s. Every single
+    frequency is exactly N(0, sigma^2 I), so the kernel estimate is unbiased. Its variance is larger
+    than with independent frequencies. The cost is O(M log d) per row.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -264,20 +290,19 @@ class Fastfood(HadamardFeatures):
 
 @sampler("sorf", kernels=ISOTROPIC, about="as orf, but from fast Hadamard transforms")
 class SORF(HadamardFeatures):
-    r"""Structured orthogonal random features: Hadamard transforms instead of a Haar matrix.
+    r"""Structured orthogonal random features: frequencies from Hadamard matrices and random signs.
 
-    Each stacked matrix is :math:`W = \sigma \sqrt{p}\, H D_1 \cdots H D_k` with :math:`p =
-    2^{\lceil \log_2 d \rceil}`. Rows are padded with zeros to length p. H is the orthonormal
-    Walsh-Hadamard matrix, the D are independent diagonal matrices of signs, and :math:`\sigma` is
-    the standard deviation of a coordinate, 1/s for the Gaussian kernel. The stack is truncated to
-    exactly M frequencies. All frequencies have the same length, so the kernel estimate is unbiased
-    only in the limit of large d. The method should be used for d of 32 or more. The cost is O(M log
-    d) per row.
+    Rows are padded with zeros to p columns, a power of two. A block of p orthogonal frequencies is
+    :math:`W = \sigma \sqrt{p}\, H D_1 \cdots H D_k`. H is the orthonormal Walsh-Hadamard matrix,
+    :math:`D_1` to :math:`D_k` are diagonal matrices of random signs, and :math:`\sigma` is the
+    standard deviation of a coordinate, 1/s for the Gaussian kernel with length scale s. The kernel
+    estimate is unbiased only in the limit of a large number d of columns, because all frequencies
+    have the same length. d should be 32 or more. The cost is O(M log d) per row.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -290,7 +315,7 @@ class SORF(HadamardFeatures):
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     blocks : int, default=3
-        Number k of factors HD.
+        Number k of factors H D, each a Hadamard matrix multiplied by a diagonal matrix.
 
     Notes
     -----
@@ -330,16 +355,18 @@ class SORF(HadamardFeatures):
     about="as sorf with one Hadamard transform by default: frequencies of random signs",
 )
 class ROM(SORF):
-    r"""Random orthogonal matrices of signs: SORF with k factors HD, by default one factor.
+    r"""Random orthogonal matrices: frequencies from k Hadamard matrices and random signs.
 
-    For k = 1 a frequency is a vector of independent signs, and the mean of the kernel estimate is
-    :math:`\prod_j \cos(\sigma (x_j - y_j))` for every M. With each further factor a frequency is
-    closer to a Gaussian frequency of the same length (k = 3 is SORF).
+    The frequencies are the same as in `SORF`, but by default with one Hadamard matrix (k = 1)
+    instead of three. For k = 1 the coordinates of a frequency are independent random signs,
+    multiplied by the standard deviation :math:`\sigma` of a coordinate. The mean of the kernel
+    estimate is then :math:`\prod_j \cos(\sigma (x_j - y_j))`. With more factors, a frequency is
+    closer to a Gaussian frequency of the same length.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -352,7 +379,7 @@ class ROM(SORF):
     random_state : int, Generator, RandomState, SeedSequence or None, default=None
         Random seed or generator. None uses a new seed in every fit.
     blocks : int, default=1
-        Number k of factors HD.
+        Number k of factors H D, each a Hadamard matrix multiplied by a diagonal matrix.
 
     References
     ----------
@@ -372,10 +399,13 @@ class ROM(SORF):
 
 
 class StackedCirculant(Stacked):
-    """Stacked blocks ``C(w) diag(signs)``, where ``C(w)_ij = w_(i-j mod d)`` is circulant."""
+    """Frequencies in blocks of products of a circulant matrix and random signs.
+
+    A block is ``C(w) diag(signs)`` with the circulant matrix ``C(w)_ij = w_(i-j mod d)``.
+    """
 
     def project_block(self, block: tuple[Array, Array], padded: FloatArray) -> FloatArray:
-        """Return the phases w'x for the frequencies of a block, shape (n, p)."""
+        """Return the products w'x of the p frequencies w of a block and the n rows x."""
         first, signs = (part.astype(padded.dtype) for part in block)
         spectrum = fft.rfft(padded * signs, axis=1)
         spectrum *= fft.rfft(first)
@@ -389,19 +419,18 @@ class StackedCirculant(Stacked):
     contract={"float32_tolerance": 1e-3},
 )
 class Circulant(StructuredFeatures):
-    r"""Frequencies that are the rows of circulant matrices times diagonal matrices of signs.
+    r"""Frequencies from circulant matrices: cyclic shifts of few random frequencies.
 
-    Each block is :math:`C(w) D`. w is one draw from the spectral measure, the rows of :math:`C(w)`
-    are its d cyclic shifts, and D has independent signs. Blocks are stacked and truncated to
-    exactly M frequencies. Every single frequency has the spectral measure, so the kernel estimate
-    is unbiased. A block stores 2d numbers instead of d^2 and costs O(d log d) per row. The
-    supported kernels have a measure that is invariant to shifts and sign changes of the
-    coordinates.
+    A block of d frequencies is the matrix :math:`C(w) D`. The rows of :math:`C(w)` are the d cyclic
+    shifts of one random frequency w, and D is a diagonal matrix of random signs. Blocks are stacked
+    until there are M frequencies. Every single frequency has the distribution of w, the spectral
+    measure of the kernel, so the kernel estimate is unbiased. A block needs 2d instead of d^2
+    numbers in memory, and O(d log d) operations per row.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -416,6 +445,9 @@ class Circulant(StructuredFeatures):
 
     Notes
     -----
+    The spectral measure of a supported kernel does not change if coordinates are shifted cyclically
+    or change their signs.
+
     Transforming new rows is faster than with `RKS` for d of about 250 or more, and needs 0.15 of
     its CPU time at d = 2,000 (one thread, float64). For d up to 200, or 256 in float32, the
     frequency matrix is computed, and the time is equal.

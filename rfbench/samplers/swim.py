@@ -1,4 +1,4 @@
-"""Layers of tanh units, with weights from pairs of training rows or with random weights."""
+"""Random features that are tanh units of a neural network with one hidden layer."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ Numbers = NDArray[np.intp]
     contract={"float32_tolerance": 1e-3},
 )
 class DataPairs(RandomFeatures):
-    r"""Features from pairs of training rows that are drawn uniformly: SWIM without the target.
+    r"""Features from uniformly drawn pairs of training rows, each a tanh unit of a neural network.
 
-    A pair :math:`(x_1, x_2)` at the distance D gives :math:`w = 2 s (x_2 - x_1) / D^2` and :math:`b
-    = -w^\top x_1 - s` with the scale s, by default :math:`\tanh s = 1/2`. The column is
-    :math:`\tanh(w^\top x + b) / \sqrt M`. Before the division its values are -1/2 at :math:`x_1`
-    and 1/2 at :math:`x_2`. This sampler is the control of `swim`: it separates the effect of the
-    pairs from the effect of the target. The cost is O(pairs_per_row n d).
+    Each feature is :math:`\tanh(w^\top x + b) / \sqrt M`. The weights w and the offset b are
+    computed from a pair :math:`(x_1, x_2)` of rows at the distance D: :math:`w = 2 s (x_2 - x_1) /
+    D^2` and :math:`b = -w^\top x_1 - s` with the scale s. By default, tanh(w'x + b) is -1/2 at
+    :math:`x_1` and 1/2 at :math:`x_2`. The sampler is a control for `SWIM`, which draws pairs with
+    a preference for large changes of the target. The cost is O(pairs_per_row n d).
 
     Parameters
     ----------
@@ -65,8 +65,9 @@ class DataPairs(RandomFeatures):
     pool_ : array of shape (p, 2)
         The pairs from which columns are drawn.
     probabilities_ : array of shape (p,)
+        Probabilities with which the pairs of `pool_` are drawn.
     coinciding_ : int
-        Number of pairs that were left out.
+        Number of pairs that were left out because their distance is too small.
 
     References
     ----------
@@ -116,7 +117,10 @@ class DataPairs(RandomFeatures):
         )
 
     def _probabilities(self, pairs: Numbers, distances: Array, targets: Array | None) -> Array:
-        """Return the probability with which each pair is drawn, shape (p,)."""
+        """Return the probability with which each of the p pairs of rows is drawn, shape (p,).
+
+        `distances` contains the distance of the two rows of each pair.
+        """
         return np.full(len(pairs), 1.0 / max(len(pairs), 1))
 
 
@@ -131,11 +135,12 @@ class DataPairs(RandomFeatures):
     forms=(CheckCase({"pairs_per_row": 3, "target_norm": "l2"}),),
 )
 class SWIM(DataPairs):
-    r"""Features from pairs of training rows, with a preference for large changes of the target.
+    r"""Features from pairs of training rows between which the target changes a lot (SWIM).
 
-    The features are the same as the features of `pairs`, with probabilities proportional to
-    :math:`|t_2 - t_1| / D`. Here t are the columns of the target (one-hot for several classes). The
-    probabilities are uniform if the target is constant.
+    Each feature is a tanh unit of a neural network, computed from a pair of rows as in `DataPairs`.
+    Pairs are drawn with probabilities proportional to :math:`|t_2 - t_1| / D`. D is the distance of
+    the two rows, and :math:`t_1` and :math:`t_2` are their targets (one-hot for several classes).
+    The probabilities are uniform if the target is constant.
 
     Parameters
     ----------
@@ -183,7 +188,10 @@ class SWIM(DataPairs):
 
 
 def compute_pair_weights(X: Rows, pairs: Numbers, scale: float = HALF) -> tuple[Array, Array]:
-    """Return the weights, shape (d, m), and offsets, shape (m,), from m pairs of rows."""
+    """Return the weights and the offsets of m tanh units that are computed from m pairs of rows.
+
+    `pairs` contains row indices. The weights have the shape (d, m), and the offsets the shape (m,).
+    """
     start = np.asarray(to_dense(X[pairs[:, 0]]), np.float64)
     step = np.asarray(to_dense(X[pairs[:, 1]]), np.float64) - start
     frequencies = 2.0 * scale * step / np.sum(step**2, axis=1, keepdims=True)
@@ -205,11 +213,12 @@ def _distances(X: Rows, pairs: Numbers) -> Array:
     forms=(CheckCase({"scale": 3.0}),),
 )
 class ELM(RandomFeatures):
-    r"""Features :math:`\tanh(s (w^\top x + b)) / \sqrt M` with independent random w and b.
+    r"""Hidden layer of an extreme learning machine: tanh units with random weights.
 
-    Every entry of w and b is uniform on :math:`[-1/\sqrt d, 1/\sqrt d]`, as in the initialization
-    of torch's ``nn.Linear``. This is the hidden layer of an extreme learning machine. The cost is
-    O(M d).
+    The features of a row x are :math:`\tanh(s (w^\top x + b)) / \sqrt M` with the scale s. Every
+    entry of the weights w and of the offset b is independent and uniform on :math:`[-1/\sqrt d,
+    1/\sqrt d]` for rows with d columns, as in the initialization of torch's ``nn.Linear``. The cost
+    is O(M d).
 
     Parameters
     ----------
@@ -263,10 +272,10 @@ class ELM(RandomFeatures):
 
 
 def draw_torch_uniform(seed: int, count: int) -> Array:
-    """Return the first uniform numbers on [-1, 1) that torch draws in float32 after seeding.
+    """Return the first `count` uniform random numbers on [-1, 1) that torch draws after seeding.
 
-    The CPU generator of torch is MT19937, as in numpy's RandomState. Each number is computed from
-    the last 24 bits of an output of the generator.
+    The numbers are the same as the float32 numbers of torch on the CPU for the seed `seed`, but
+    torch is not needed.
     """
     words = np.random.RandomState(seed).randint(0, 2**32, size=count, dtype=np.uint64)
     return np.asarray((words & (2**24 - 1)) * 2.0**-23 - 1.0)

@@ -1,4 +1,4 @@
-"""Random features projected to fewer columns by a sketch (TEFM), by an SVD, or at random (Comp)."""
+"""Random features that are projected to fewer columns by a sketch, an SVD or a random matrix."""
 
 from __future__ import annotations
 
@@ -29,15 +29,16 @@ STRIP_BYTES = 2**27
     about="more features of rks, projected onto M by a Gaussian sketch of the training rows",
 )
 class TEFMG(ProjectedFeatures):
-    r"""Random kitchen sinks projected by a Gaussian sketch of the training set (TEFM-G).
+    r"""Random Fourier features reduced to l columns by a Gaussian sketch of the data (TEFM-G).
 
-    Let F be the n x D matrix of random features of the training set, and let Theta be an n x l
-    matrix with entries N(0, 1).
+    F is the n x D matrix of random Fourier features of the n training rows. The transpose of F is
+    multiplied by a random n x l matrix Theta with entries N(0, 1). F is then projected on the l
+    orthonormal columns Q of a QR factorization:
 
     .. math:: Y = F^\top \Theta, \qquad Q = \operatorname{qr}(Y), \qquad Z = F Q.
 
-    F and Theta are processed in blocks. The cost is O(n D l). Transforming a row costs as much as
-    computing the D features.
+    Z contains the l features of each row. The cost is O(n D l). For each new row, all D features
+    are computed.
 
     Parameters
     ----------
@@ -55,16 +56,15 @@ class TEFMG(ProjectedFeatures):
     base_size : int or None, default=None
         Number of frequencies of F. The default is 4 n_components, as in the figures of TEFM. The
         number D of columns of F is base_size for the offset map and 2 base_size for the paired map.
-        l is at most D. For comparison, `RKS` has D columns with n_components = base_size. With
-        n_components = l it has l columns for the offset map and 2l for the paired map.
+        l is at most D.
     power : {0}, default=0
-        Exponent of the matrix F'F that is applied before the sketch. The paper does not state the
-        exponent of its figures, so 0 is our choice.
+        Exponent of the matrix F'F, by whose power the sketch Y is multiplied. The paper does not
+        state the exponent of its figures, so 0 is our choice.
 
     Notes
     -----
-    If there are fewer than l rows, the rank of Y is below l, and the other columns of Q are an
-    arbitrary orthonormal completion.
+    If there are fewer than l rows, the rank of Y is below l. The remaining columns of Q are then
+    arbitrary orthonormal columns.
 
     References
     ----------
@@ -100,12 +100,13 @@ class TEFMG(ProjectedFeatures):
     about="more features of rks, projected onto M by a fast sketch of the training rows",
 )
 class TEFMS(ProjectedFeatures):
-    r"""Random kitchen sinks projected by a fast sketch of the training set (TEFM-S).
+    r"""Random Fourier features reduced to l columns by a fast sketch of the training set (TEFM-S).
 
-    The method is like `TEFMG`, but Theta is a subsampled randomized transform along the n training
-    rows: random signs, an orthonormal transform, and l of its rows drawn without replacement. (A
-    constant factor of Theta does not change Q.) The columns of F are processed in groups. The cost
-    is O(n D log n + l^2 D). Transforming a row costs as much as computing the D features.
+    F is the n x D matrix of random Fourier features of the n training rows. As in `TEFMG`, F is
+    projected on the l orthonormal columns of a QR factorization of :math:`F^\top \Theta`, with an
+    n x l matrix Theta. Here the product with Theta is a fast transform: the n rows get random
+    signs, an orthonormal transform is applied, and l rows of the result are drawn without
+    replacement. The cost is O(n D log n + l^2 D). For each new row, all D features are computed.
 
     Parameters
     ----------
@@ -123,10 +124,10 @@ class TEFMS(ProjectedFeatures):
     base_size : int or None, default=None
         Number of frequencies of F. The default is 4 n_components, as in the figures of TEFM. The
         number D of columns of F is base_size for the offset map and 2 base_size for the paired map.
-        l is at most D. For comparison, `RKS` has D columns with n_components = base_size. With
-        n_components = l it has l columns for the offset map and 2l for the paired map.
+        l is at most D.
     sketch : {'hadamard'}, default='hadamard'
-        Type of the transform: Walsh-Hadamard, with the rows padded with zeros to a power of two.
+        Type of the transform: Walsh-Hadamard. The number of rows is increased to a power of two by
+        rows of zeros.
 
     References
     ----------
@@ -185,13 +186,12 @@ class TEFMS(ProjectedFeatures):
     contract={"float32_tolerance": 1e-2},
 )
 class TruncatedSVD(ProjectedFeatures):
-    r"""Random kitchen sinks F projected on their l leading right singular vectors V.
+    r"""Random Fourier features reduced to l columns by a truncated singular value decomposition.
 
-    The features are :math:`F V`. V is computed from the training set. No other projection to l
-    columns approximates :math:`F F^\top` better on the training set. V is computed from the
-    eigenvectors of :math:`F^\top F`. If a singular value is below 1e-8 of the largest singular
-    value, its direction is therefore arbitrary (and its column is equally small). The cost is O(n
-    D^2 + D^3). Transforming a row costs as much as computing the D features.
+    F is the n x D matrix of random Fourier features of the n training rows, and V contains the l
+    leading right singular vectors of F. The new features are :math:`F V`. No other projection to l
+    columns approximates :math:`F F^\top` better on the training set. The cost is O(n D^2 + D^3).
+    For each new row, all D features are computed.
 
     Parameters
     ----------
@@ -209,12 +209,13 @@ class TruncatedSVD(ProjectedFeatures):
     base_size : int or None, default=None
         Number of frequencies of F. The default is 4 n_components, as in the figures of TEFM. The
         number D of columns of F is base_size for the offset map and 2 base_size for the paired map.
-        l is at most D. For comparison, `RKS` has D columns with n_components = base_size. With
-        n_components = l it has l columns for the offset map and 2l for the paired map.
+        l is at most D.
 
     Notes
     -----
-    The sign of a singular vector is chosen so that its largest entry is positive.
+    The sign of a singular vector is chosen so that its largest entry is positive. V is computed
+    from the eigenvectors of :math:`F^\top F`. If a singular value is below 1e-8 times the largest
+    singular value, its vector is therefore arbitrary, and its column is equally small.
 
     References
     ----------
@@ -248,10 +249,11 @@ class TruncatedSVD(ProjectedFeatures):
     about="more features of rks, projected onto M by a random matrix, independent of the data",
 )
 class CompactFeatures(ProjectedFeatures):
-    r"""Random kitchen sinks F, n x D, multiplied by a random D x l matrix P.
+    r"""Random Fourier features reduced to l columns by multiplication with a random matrix.
 
-    P does not depend on the data. Because of :math:`E[P P^\top] = I`, :math:`F P P^\top F^\top` is
-    an unbiased estimate of the kernel matrix.
+    F is the n x D matrix of random Fourier features of n rows, and P is a random D x l matrix that
+    does not depend on the data. The new features are :math:`F P`. Their products :math:`F P P^\top
+    F^\top` are an unbiased estimate of the kernel matrix, because :math:`E[P P^\top] = I`.
 
     Parameters
     ----------
@@ -269,8 +271,7 @@ class CompactFeatures(ProjectedFeatures):
     base_size : int or None, default=None
         Number of frequencies of F. The default is 4 n_components, as in the figures of TEFM. The
         number D of columns of F is base_size for the offset map and 2 base_size for the paired map.
-        l is at most D. For comparison, `RKS` has D columns with n_components = base_size. With
-        n_components = l it has l columns for the offset map and 2l for the paired map.
+        l is at most D.
     projection : {'gaussian'}, default='gaussian'
         Distribution of P: the entries are independent, N(0, 1/l).
 

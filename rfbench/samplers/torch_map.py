@@ -1,4 +1,4 @@
-"""Feature maps as torch modules. This module requires torch (`rfbench[torch]`)."""
+"""Feature maps as torch modules. The package torch has to be installed (`rfbench[torch]`)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from rfbench.arrays import FloatArray
 
 
 class TorchMap(torch.nn.Module):  # type: ignore[misc]
-    """A torch module that computes the features of a `FeatureMap` for rows of shape (..., n, d).
+    """Torch module that computes the features of a feature map for rows of shape (..., n, d).
 
-    Frequencies, offsets and weights are buffers. They move with the module to a device, and
-    optimizers do not change them. The features are differentiable with respect to the rows.
+    The features are differentiable with respect to the rows. Frequencies, offsets and weights are
+    buffers: they move with the module to a device, and optimizers do not change them.
 
     Parameters
     ----------
     features : FeatureMap
+        The feature map.
     matrix : array of shape (features.n_columns, l), optional
         Matrix by which the features are multiplied.
     """
@@ -44,7 +45,10 @@ class TorchMap(torch.nn.Module):  # type: ignore[misc]
             self.register_buffer(name, buffer)
 
     def forward(self, rows: Any) -> Any:
-        """Return the features, shape (..., n, n_columns), for rows in the dtype of the buffers."""
+        """Return the features of the rows, shape (..., n, n_columns).
+
+        The rows have the shape (..., n, d) and the dtype of the module's buffers.
+        """
         if self.feature == "coordinate":
             columns = rows[..., self.frequencies] * self.scale
         else:

@@ -32,25 +32,23 @@ from rfbench.samplers.projected import iterate_row_blocks
     forms=(CheckCase({"iterations": 3}),),
 )
 class VariableProjection(ScoredFeatures):
-    r"""Frequencies trained on the squared loss, with the ridge coefficients eliminated.
+    r"""Random Fourier features whose frequencies are trained to predict the target.
 
-    L-BFGS starts at random kitchen sinks and minimizes, over the frequencies W (and the offsets b),
+    The training minimizes the loss of a ridge regression of the target Y on the features Z:
 
     .. math:: \min_{\theta, c}\; \frac{1}{2n} |Y - Z(W, b) \theta - c|^2
               + \frac{\alpha}{2} |\theta|^2.
 
-    The gradient of this minimum is the gradient at fixed optimal coefficients. Let R be the
-    residuals, and let S be the derivatives of the columns with respect to their phases. The
-    gradient with respect to the frequencies is :math:`-X^\top (R \theta^\top \circ S) / n`. Among
-    all evaluated frequencies, the set with the smallest squared loss on a held-out tenth of the
-    rows is kept. Every evaluation costs a ridge fit and O(n M (d + k)), for k columns of the
-    target. All of this time counts as the time of drawing features. A comparison with this method
-    shows if it is better to train features than to draw them.
+    The frequencies W and the offsets b are changed by the optimizer L-BFGS, starting with random
+    values. For all values of W and b, the optimal coefficients :math:`\theta` and the intercept c
+    are computed exactly (variable projection). Among all evaluated frequencies, the set with the
+    smallest squared loss on a held-out tenth of the rows is kept. An evaluation costs a ridge fit
+    and O(n M (d + k)) for n rows with d columns and k target columns.
 
     Parameters
     ----------
     n_components : int, default=100
-        M, the number of frequencies. The paired map has two columns per frequency.
+        M, the number of frequencies. A frequency has one column, or two in the paired map.
     kernel : str, default='gaussian'
         Name of a kernel in `rfbench.registry.KERNELS`.
     bandwidth : float or {'median', 'knn50', 'knn50-sample'}, default='median'
@@ -74,8 +72,16 @@ class VariableProjection(ScoredFeatures):
     Attributes
     ----------
     losses_ : array of shape (evaluations,)
-        Mean squared loss on the held-out rows, starting with random kitchen sinks. If there are
-        fewer than 10 rows, all rows are used for training and for the held-out loss.
+        Mean squared loss on the held-out rows after each evaluation. The first loss is for the
+        random frequencies before training. If there are fewer than 10 rows, all rows are used for
+        training and for this loss.
+
+    Notes
+    -----
+    The gradient of the minimum over the coefficients is the gradient at fixed optimal coefficients.
+    With respect to the frequencies it is :math:`-X^\top (R \theta^\top \circ S) / n`. R are the
+    residuals, and S are the derivatives of the columns with respect to their phases. All of the
+    training counts as the time of drawing features.
 
     References
     ----------
@@ -149,9 +155,9 @@ class VariableProjection(ScoredFeatures):
 def _hold_out(
     rows: Rows, targets: Array, random: RandomStreams
 ) -> tuple[tuple[Rows, Array], tuple[Rows, Array]]:
-    """Split rows and targets into training rows and a held-out tenth.
+    """Split rows and their targets at random into training rows and a held-out tenth.
 
-    For fewer than 10 rows, all rows are in both parts.
+    If there are fewer than 10 rows, both parts contain all rows.
     """
     order = random.selection.permutation(len(targets))
     held = np.sort(order[: len(targets) // 10])
@@ -166,7 +172,10 @@ def _hold_out(
 def fit_ridge(
     features: FeatureMap, rows: Rows, targets: Array, alpha: float
 ) -> tuple[Array, Array]:
-    """Return the ridge coefficients, shape (n_columns, k), and the intercepts, shape (k,)."""
+    """Fit ridge regression of k targets on the features of the rows.
+
+    The results are the coefficients, shape (n_columns, k), and the intercepts, shape (k,).
+    """
     equations = accumulate_normal_equations(
         features.transform_into, rows, targets, features.n_columns
     )
@@ -177,7 +186,7 @@ def fit_ridge(
 def compute_held_out_loss(
     features: FeatureMap, rows: Rows, targets: Array, coef: Array, intercept: Array
 ) -> float:
-    """Return the mean squared residual of the fit on held-out rows."""
+    """Return the mean squared error of a linear model of the features on the given rows."""
     total = 0.0
     for block in iterate_row_blocks(len(targets), features.n_columns):
         fitted = matmul(features.transform(to_float64(rows[block])), coef) + intercept
@@ -188,10 +197,11 @@ def compute_held_out_loss(
 def compute_reduced_loss(
     features: FeatureMap, rows: Rows, targets: Array, alpha: float, coef: Array, intercept: Array
 ) -> tuple[float, Array, Array]:
-    """Return the loss at the optimal coefficients, and its gradients.
+    """Return the penalized squared loss of a ridge fit, and gradients to train the features.
 
-    The gradients with respect to the frequencies and the offsets have shapes (d, M) and (M,). The
-    gradient with respect to the offsets is meaningful only for the offset map.
+    `coef` and `intercept` are the ridge fit for the penalty `alpha`. The gradients are with respect
+    to the frequencies, shape (d, M), and the offsets, shape (M,). The gradient with respect to the
+    offsets is meaningful only for features with random offsets.
     """
     n, apart = len(targets), features.to_offset()
     by_W, by_b, squares = np.zeros(apart.frequencies.shape), np.zeros(apart.n_columns), 0.0
