@@ -294,7 +294,7 @@ def test_configuration_is_run_by_name_if_no_such_file_exists(here):
         (
             "samplers",
             "lkrf",
-            ["estimator = 'top': one of draw", "pool_size = 1000", "Radius of the ball"],
+            ["estimator = 'top': one of draw", "pool_size = 1000", "Largest allowed distance of q"],
         ),
         ("solvers", "ridge", ["multiclass = 'one-vs-rest'", "RidgeClassifier\n"]),
         ("kernels", "gaussian", ["exp(-|x - y|^2 / (2 s^2))"]),

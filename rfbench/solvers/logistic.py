@@ -147,7 +147,7 @@ class LogisticClassifier(Classifier, LinearModel):
         missing = coding.k - len(np.unique(codes))
         if missing:
             raise MethodError(
-                f"Cross-validation: the training rows of a fold have no rows of {missing} classes.",
+                f"In cross-validation, training rows of a fold lack {missing} of the classes.",
                 "The penalty is selected with fits that leave out one fold.",
                 "Use fewer folds, or more rows.",
             )

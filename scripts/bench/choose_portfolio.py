@@ -121,9 +121,8 @@ def main() -> None:
         line = [table.file, text, f"{value:.6g}", f"{seconds:.3g}"]
         append_line(args.out, dict(zip(COLUMNS, line, strict=True)))
     for text, alone, best in choose_settings(read_losses(args.out)):
-        print(f"  # alone {alone:.3f}, up to here {best:.3f}")
         shown = yaml.safe_dump(settings[text], default_flow_style=True, width=100)
-        print(f"  - {textwrap.indent(shown, '    ').strip()}")
+        print(f"  - {textwrap.indent(shown, '    ').strip()}  # {alone:.3f}, {best:.3f}")
 
 
 if __name__ == "__main__":

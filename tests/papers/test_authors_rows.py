@@ -141,7 +141,9 @@ def test_trial_uses_the_authors_settings_of_its_fold(tmp_path: Path) -> None:
     (tmp_path / "folds.yaml").write_text(text.replace("folds: 2", "folds: 3"))
     with (
         read_from(tmp_path / "papers"),
-        pytest.raises(ConfigError, match="settings of rks on the data set digits for 2 folds"),
+        pytest.raises(
+            ConfigError, match="For rks on the data set digits, the paper has settings for 2 folds"
+        ),
     ):
         read_config(tmp_path / "folds.yaml")
 

@@ -65,5 +65,5 @@ def test_configuration_without_penalty_uses_constructor_defaults(name):
 
 def test_logistic_fold_without_a_class_raises_error_with_one_sentence(rng):
     X, y = rng.standard_normal((20, 2)), np.array([0] * 19 + [1])
-    with pytest.raises(MethodError, match="not have rows of 1 of the classes"):
+    with pytest.raises(MethodError, match="lack 1 of the classes"):
         make("logistic", alphas=[1.0, 2.0], random_state=0).fit(X, y)
