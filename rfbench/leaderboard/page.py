@@ -29,6 +29,10 @@ RUN_COMMAND = "rfbench run leaderboard leaderboard_references leaderboard_boosti
 # Headings of the columns to the right of the errors. The values in these columns are for the
 # largest M.
 BESIDE = ("better on", "geometric mean", "without three", "tuning time")
+# The page names the best method with at most TIME_LIMIT times the tuning time of the baseline. The
+# value was chosen after the published rows had been seen. If the value is doubled, all methods with
+# landmarks are candidates.
+TIME_LIMIT = 2.0
 VERDICT_MARKS = {"better": " +", "worse": " \N{MINUS SIGN}", "open": ""}
 
 
@@ -41,10 +45,14 @@ def render_page(board: Leaderboard | None, out: Path) -> str:
                              "fewest": MIN_RATIOS}  # fmt: skip
     if board is not None:
         largest = board.largest
+        fast = _find_best_fast_method(largest, board.baseline)
         facts |= {
             "largest": largest,
             "best": largest.methods[0],
             "extreme": _by_mean(largest),
+            "limit": TIME_LIMIT,
+            "fast": fast,
+            "alike": _list_fast_ties(largest, fast),
             "leads": [size for size in board.sizes if size.leader],
             "winners": _winners(board.sizes),
             "named": _list_methods(board.sizes),
@@ -64,6 +72,24 @@ def _by_mean(size: SizeResult) -> MethodResult | None:
     """
     by_mean = min(size.methods, key=lambda line: line.ratio.mean)
     return by_mean if by_mean.method != size.best else None
+
+
+def _find_best_fast_method(size: SizeResult, baseline: str) -> MethodResult | None:
+    """Return the method with the smallest median error among methods with a short tuning time.
+
+    The tuning time is at most `TIME_LIMIT` times the time of the baseline. The result is None if no
+    such method has a smaller median error than the baseline, or if no times are known.
+    """
+    fast = [line for line in size.methods if line.search <= TIME_LIMIT]
+    found = fast[0] if fast and fast[0].method != baseline else None
+    return found if found and found.ratio.median < 1 else None
+
+
+def _list_fast_ties(size: SizeResult, best: MethodResult | None) -> list[str]:
+    """Return the names of fast methods that do not differ significantly from the method `best`."""
+    fast = {line.method for line in size.methods if line.search <= TIME_LIMIT}
+    names = size.list_undecided_methods(best.method) if best else []
+    return [find_displayed_name(name) for name in names if name in fast]
 
 
 def render_files(board: Leaderboard | None, out: Path) -> dict[str, Any]:

@@ -162,6 +162,8 @@ def main() -> None:
         half = ratios[~ratios["is_apart"] & (ratios["is_developed"] == developed)]
         for name, value in summarize(half).items():
             print(f"{len(half)} tables {words}: {name} {value:.3f}, bar {BARS[name]:.2f}")
+        for ratio in ("to boosting", "to flaml"):
+            print(f"{len(half)} tables {words}: median {ratio} {half[ratio].median():.3f}")
 
 
 if __name__ == "__main__":

@@ -93,6 +93,28 @@ def test_recommendation_is_tested_on_held_out_data_sets() -> None:
     assert "held-out data sets, ORF" not in text
 
 
+def test_best_method_with_a_short_tuning_time_is_named() -> None:
+    made = board(folder(30, 0.5))
+
+    def render(search: float, apart: tuple[tuple[str, str], ...]) -> str:
+        lines = tuple(
+            replace(line, search=1.0 if line.method == "rks" else search)
+            for line in made.largest.lines
+        )
+        size = replace(made.largest, lines=lines, apart=apart, timed=30)
+        return which_method.render_page(replace(made, sizes=(*made.sizes[:-1], size)), Path())
+
+    named = "at most 2 times the tuning time of RKS, ORF has the smallest median error at M = 100."
+    assert named in render(2.0, made.largest.apart)
+    assert "do not differ significantly" not in render(2.0, made.largest.apart)
+    assert "The errors of ORF and the errors of QMC, RKS do not differ significantly." in render(
+        2.0, ()
+    )
+    late = render(2.1, made.largest.apart)
+    assert "No method with at most 2 times the tuning time of RKS has a smaller median" in late
+    assert "Limited time" not in page(folder(6, 0.5))
+
+
 def test_tie_between_best_methods_is_reported() -> None:
     text = page(folder(30, 1.0))
     assert "**There is no clear winner at M = 100.** The command `rfbench run" in text

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from rfbench.choosing.rounds import CONTENDERS
 from rfbench.choosing.table import make_labeled_table
 from scripts.bench import choose_portfolio, choose_suite
 from scripts.bench.tables import APART, DEVELOPED, TWINS, SuiteTable, list_tables
@@ -103,3 +104,26 @@ def test_shipped_portfolio_equals_the_one_chosen_from_stored_losses():
     assert chosen == choose_portfolio.CONTENDERS["portfolio"]
     files = {t.file for t in list_tables() if t.is_developed and not t.is_apart}
     assert {*losses.index} <= files
+
+
+def test_shipped_portfolio_is_selected_from_the_committed_losses():
+    settings = choose_portfolio.list_settings()
+    losses = choose_portfolio.read_losses(ROOT / choose_portfolio.OUT)
+    chosen = choose_portfolio.choose_settings(losses)
+    assert [settings[text] for text, *_ in chosen] == CONTENDERS["portfolio"]
+    shipped = (ROOT / "rfbench/choosing/contenders.yaml").read_text()
+    for _, alone, best in chosen:
+        assert f"  # {alone:.3f}, {best:.3f}\n" in shipped
+
+
+def test_documented_ratios_equal_the_committed_rows():
+    rows = pd.read_csv(ROOT / "results/bench/choose_suite.csv")
+    ratios = choose_suite.compute_ratios(rows, list_tables())
+    half = ratios[~ratios["is_apart"] & ~ratios["is_developed"]]
+    facts, medians = choose_suite.summarize(half), half[["to boosting", "to flaml"]].median()
+    text = " ".join((ROOT / "rfbench/choosing/README.md").read_text().split())
+    whole = [t for t in list_tables() if not (t.is_developed or t.is_apart)]
+    assert f"{len(half)} of the {len(whole)} tables" in text
+    assert f"is {facts['flaml']:.2f} (median {medians['to flaml']:.2f})" in text
+    assert f"and {facts['flaml without two']:.2f} without the two smallest ratios" in text
+    assert f"is {facts['boosting']:.2f} (median {medians['to boosting']:.2f})" in text
